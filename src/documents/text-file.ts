@@ -1,8 +1,8 @@
 // Text files that other programs may change, cut or replace at any time: their text, or exactly why it cannot be read.
 import { isUtf8 } from 'node:buffer';
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, open, realpath, stat, writeFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { type FileHandle, link, open, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { visible } from '../text/text.ts';
 import type { Problem } from './document.ts';
 
@@ -160,10 +160,8 @@ export function instructionsReader(
   return async () => {
     const identity = await identify(path);
     if (known && (identity === known.identity || identity === undefined)) return known.text;
-    if (identity === undefined && isWritten) {
-      // `wx`: whatever appeared meanwhile is the user's. Where we may not write, the default text serves all the same.
-      await writeFile(path, defaultText, { flag: 'wx' }).catch(() => undefined);
-    }
+    // Where we may not write, the default text serves all the same.
+    if (identity === undefined && isWritten) await writeFirst(path, defaultText).catch(() => undefined);
     const found: ReadText = await read(path, instructionsBytesMax);
     const isUsable = found.type === 'text' && !isBlank(found.text);
     known = {
@@ -172,6 +170,20 @@ export function instructionsReader(
     };
     return known.text;
   };
+}
+
+/** Whole or not at all: half of it would keep the next start from going on. Whatever appeared meanwhile is the user's. */
+async function writeFirst(path: string, text: string): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.ralph-new`);
+  await rm(draft, { force: true }); // of a start that was cut
+  await writeFile(draft, text, { flag: 'wx' });
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') await writeFile(path, text, { flag: 'wx' }); // this file system knows no links
+  } finally {
+    await rm(draft, { force: true });
+  }
 }
 
 function isBlank(text: string): boolean {

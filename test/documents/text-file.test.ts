@@ -2,7 +2,7 @@
 // once, re-read when changed and never lost to a broken file.
 import { mkdir, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkInstructions, instructionsReader, readText } from '../../src/documents/text-file.ts';
 import { asOrdinaryUser } from './ordinary-user.ts';
@@ -95,6 +95,15 @@ describe('reading instructions', () => {
     await rm(path);
     expect(await instructions()).toBe('Ours.');
     await expect(readFile(path)).rejects.toThrow();
+  });
+
+  it('given a start that was cut while it wrote them, then the next one writes them whole and leaves nothing beside', async () => {
+    const draft = join(dirname(path), `.${basename(path)}.ralph-new`);
+    await writeFile(draft, 'Ou');
+    expect(await checkInstructions(path)).toEqual([]); // the file itself was never there in halves
+    expect(await instructionsReader(ours(path))()).toBe('Ours.');
+    expect(await readFile(path, 'utf8')).toBe('Ours.');
+    await expect(readFile(draft)).rejects.toThrow();
   });
 
   it('given the user’s own, then it is theirs, without the BOM, read again only when it changed', async () => {
