@@ -17,7 +17,7 @@ function place(): string {
 }
 
 export default function setup(): () => void {
-  const folder = realpathSync(mkdtempSync(join(place(), 'ralph-test-')));
+  const folder = realpathSync(mkdtempSync(join(place(), 'ralph-')));
   chmodSync(folder, 0o755); // some tests become another user
   process.env['TMPDIR'] = folder; // before the first fork, so it is theirs
   return () => rmSync(folder, { recursive: true, force: true });
