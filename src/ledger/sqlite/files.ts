@@ -32,10 +32,24 @@ export function glance(path: string): Glance {
   if (logged === 0 && sizeIsRecorded && size < expected) {
     return { type: 'damaged', detail: `the file has ${size} of ${expected} bytes` };
   }
-  if (logged >= walHeaderBytes && !walHeaderHolds(opening(`${path}-wal`, walHeaderBytes).bytes)) {
+  const log = logged >= walHeaderBytes ? logHeader(path) : undefined;
+  if (logged >= walHeaderBytes && log === undefined) return glance(path); // its last user closed it just now
+  if (log !== undefined && !walHeaderHolds(log)) {
     return { type: 'damaged', detail: 'the write-ahead log does not begin as one does' };
   }
   return { type: 'database', userVersion: bytes.readUInt32BE(60), walBytes: logged };
+}
+
+const logHeader = (path: string): Buffer | undefined => ifThere(() => opening(`${path}-wal`, walHeaderBytes).bytes);
+
+/** The log goes when its last user closes it: undefined when it is gone since we saw it. */
+function ifThere<Found>(read: () => Found): Found | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Brings a file, or a folder's list of names, to the disk. */
@@ -93,9 +107,9 @@ export function lostCommits(path: string): number {
 
 function countCommitsBehindDamage(path: string): number {
   if (walBytes(path) <= walHeaderBytes) return 0;
-  const log = readFileSync(`${path}-wal`);
-  const header = log.subarray(0, walHeaderBytes);
-  if (log.length <= walHeaderBytes || !opening(`${path}-wal`, walHeaderBytes).bytes.equals(header)) return 0;
+  const log = ifThere(() => readFileSync(`${path}-wal`));
+  if (log === undefined || log.length <= walHeaderBytes) return 0;
+  if (logHeader(path)?.equals(log.subarray(0, walHeaderBytes)) !== true) return 0;
   const bigEndian = log.readUInt32BE(0) === 0x377f0683;
   const frameBytes = frameHeaderBytes + log.readUInt32BE(8);
   const salts = log.subarray(16, 24);

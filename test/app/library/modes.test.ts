@@ -3,6 +3,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeRepository } from '../../../src/app/session/repository.ts';
+import type { Event } from '../../../src/core/event.ts';
 import {
   type Assignment,
   createCheckpoint,
@@ -166,12 +167,20 @@ describe.each(cases)('mode $mode through runLoop', one => {
   it('given a signal in the middle, then the same call goes on with its counters', async () => {
     const { options } = playOf(one);
     const stopper = new AbortController();
+    const waitsFor = new Set(['the end of the first', 'the start of the second']); // reviewers work side by side
+    const seen = (what: string): void => {
+      waitsFor.delete(what);
+      if (waitsFor.size === 0) stopper.abort();
+    };
     const stopped = player('mine', (assignment, stop) => {
       if (assignment.iteration < 2) return one.win(assignment);
-      stopper.abort();
+      seen('the start of the second');
       return untilStopped(stop);
     });
-    const first = await runLoop(options({ agent: stopped, signal: stopper.signal }));
+    const onEvent = (event: Event): void => {
+      if (event.type === 'iteration.ended' && event.iteration === 1) seen('the end of the first');
+    };
+    const first = await runLoop(options({ agent: stopped, signal: stopper.signal, onEvent }));
     expect(first).toMatchObject({ how: 'interrupted', exitCode: 130 });
     const before = first.state.iterations.begun;
     expect(before).toBeGreaterThanOrEqual(2);
