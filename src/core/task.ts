@@ -103,7 +103,7 @@ export interface Task {
 /** All that decides about who does a task, how often, and when it is done. */
 export type Rules = Omit<NonNullable<Task['rejectedEdit']>, 'words'>;
 
-const sameList = (one: readonly string[], other: readonly string[]): boolean =>
+export const sameList = (one: readonly string[], other: readonly string[]): boolean =>
   one === other || (one.length === other.length && one.every((text, at) => text === other[at]));
 
 export const sameRules = (one: Rules, other: Rules): boolean =>

@@ -1,5 +1,5 @@
 // JSON task lists (PRD.json, tasks.json): one reader of their fields and one writer of marks serve every such format.
-import type { TaskMark, TaskSpec } from '../core/task.ts';
+import { sameList, type TaskMark, type TaskSpec } from '../core/task.ts';
 import { type Fields, fieldsOf, isFields, listOf } from '../text/fields.ts';
 import { shown, suspicion } from '../text/text.ts';
 import type { Format, FormatOptions, Indexed, IndexedFormat, IndexedRead, ParsedDocument } from './document.ts';
@@ -188,9 +188,7 @@ function readPart(
 /** Neither ids nor what waits for what differ. */
 const sameGraph = (before: readonly TaskSpec[], now: readonly TaskSpec[]): boolean =>
   before.length === now.length &&
-  before.every(
-    ({ id, dependsOn }, row) => id === now[row]!.id && dependsOn.join(' ') === now[row]!.dependsOn.join(' '),
-  );
+  before.every(({ id, dependsOn }, row) => id === now[row]!.id && sameList(dependsOn, now[row]!.dependsOn));
 
 function isSound(specs: readonly TaskSpec[], list: JsonTaskList): boolean {
   const problems = new ProblemList();

@@ -111,6 +111,13 @@ describe('what is read', () => {
   });
 });
 
+it('two dependencies that become one of the same letters are looked up anew', () => {
+  const before = textOf([story(1), story(2), story(3, { depends_on: ['US-1', 'US-2'] })]);
+  const now = before.replace(/"US-1",\s*"US-2"/, '"US-1 US-2"');
+  expect(prd.read(now, {}, readOf(before))).toEqual(prd.read(now));
+  expect(prd.read(now)).toMatchObject({ ok: false });
+});
+
 it('a tasks.json with odd numbers is read whole: what is said of its rows names them', () => {
   const row = (id: string, attempts: number) => ({ id, title: id, status: 'pending', attempts });
   const text = JSON.stringify({ project_name: 'p', tasks: [row('a', 0), row('b', -1)] });
