@@ -1,7 +1,7 @@
 // Files on disk: what lies at a path of the repository, never seen through a symbolic link, and small durable records.
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Entry } from './call.ts';
 import { foldersAbove, onDisk } from './paths.ts';
@@ -63,6 +63,12 @@ export function ifReadable<Found>(read: () => Found): Found | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Tells whether a file is still the one that was looked at; empty when it is not there. */
+export async function stampOf(path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
 }
 
 export const succeeds = (work: Promise<unknown>): Promise<boolean> =>

@@ -1,6 +1,6 @@
 // Checkpoints in git: they touch nothing of the user's, and a restore goes forward.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { Tidying } from './checkpoints/tidy.ts';
@@ -15,6 +15,7 @@ import { syncUserIndex } from './progress/sync-user-index.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
+import { headIn, notesOf } from './worktrees/notes.ts';
 
 export interface GitCheckpointOptions {
   readonly loop: string;
@@ -114,18 +115,35 @@ function placesOf(options: GitCheckpointOptions): (task?: string) => Promise<Sav
   const { loop, repository, folder, fileBytesMax, excluded, replaced, forks } = options;
   const limits = fileBytesMax === undefined ? {} : { fileBytesMax };
   const known = new Map<string | undefined, SavePlace>();
-  return async task => {
+  const placeOf = async (task?: string): Promise<SavePlace> => {
     const directory = task === undefined ? undefined : forks?.directory(task);
     const fork = directory !== undefined && existsSync(directory) ? directory : undefined;
     const before = known.get(fork);
     if (before !== undefined && existsSync(before.own.repository.gitDirectory)) return before;
-    const { environment } = repository;
-    const opened = fork === undefined ? undefined : await openRepository({ directory: fork, environment });
-    const isFork = opened?.ok === true;
+    const found = fork === undefined ? undefined : await forkAt(repository, fork);
+    const isFork = found !== undefined;
     const ownFolder = isFork ? join(folder, `fork-${safeName(task ?? '')}`) : folder;
-    const own = await openPrivate(isFork ? opened.repository : repository, ownFolder, excluded, replaced);
+    const of = found?.head === undefined ? undefined : { loop: (await placeOf()).own, head: found.head };
+    const own = await openPrivate(found?.repository ?? repository, ownFolder, { excluded, replaced, of });
     const place: SavePlace = { loop, own, limits, memory: {}, isFork };
     known.set(fork, place);
     return place;
   };
+  return placeOf;
+}
+
+/** Git need not be asked about a worktree as we made it. `head`: what HEAD of it is called in the loop's repository. */
+async function forkAt(repository: Repository, folder: string) {
+  const directory = dirname(topEntry(folder));
+  const notes = await notesOf(repository, directory);
+  if (notes !== undefined)
+    return { repository: { ...repository, directory, gitDirectory: notes }, head: headIn(notes) };
+  const opened = await openRepository({ directory: folder, environment: repository.environment });
+  return opened.ok ? { repository: opened.repository, head: undefined } : undefined;
+}
+
+/** The nearest `.git`: a loop may work in a folder of the tree. */
+function topEntry(folder: string): string {
+  const entry = join(folder, '.git');
+  return existsSync(entry) || dirname(folder) === folder ? entry : topEntry(dirname(folder));
 }

@@ -88,12 +88,21 @@ export async function moveRef(
 }
 
 /** Without `from`: whatever it is now. */
-export async function setRef(place: ObjectPlace, name: string, to: string, from?: string): Promise<Done> {
+export const setRef = (place: ObjectPlace, name: string, to: string, from?: string): Promise<Done> =>
+  orderRef(place, { name, to, from });
+
+export const removeRef = (place: ObjectPlace, name: string): Promise<Done> => orderRef(place, { name, to: '' });
+
+/** HEAD of a worktree of our own, which then is on no branch. */
+export const detachHead = (place: ObjectPlace, name: string, to: string): Promise<Done> =>
+  orderRef(place, { name, to, isItself: true });
+
+async function orderRef(place: ObjectPlace, order: Parameters<typeof writeRef>[1]): Promise<Done> {
   for (let tries = 1; ; tries += 1) {
-    const done = await writeRef(place, { name, to, from });
+    const done = await writeRef(place, order);
     if (done.ok) return done;
     const lock = /Unable to create '(.+\.lock)': File exists/.exec(done.why)?.[1];
-    const rules = name === 'HEAD' ? userLock([place.directory]) : ownLock;
+    const rules = order.name === 'HEAD' ? userLock([place.directory]) : ownLock;
     const isFree = lock !== undefined && tries === 1 && (await waitForLock(lock, rules)) !== 'held';
     if (!isFree) return refuse(`git update-ref failed: ${printable(complaint({ errors: done.why, code: null }))}.`);
   }

@@ -202,13 +202,25 @@ function zoneOf(now: Date): string {
 
 const sentenceOf = (errors: string): string => complaint({ errors, code: null });
 
-/** Sets a ref, HEAD too, all or nothing. `from`: what it must be until now; zeros when it must not exist. */
+interface RefOrder {
+  readonly name: string;
+  /** Empty: it goes. */
+  readonly to: string;
+  /** What it must be until now; zeros when it must not exist. */
+  readonly from?: string;
+  /** Also where it names another ref, it is itself set. */
+  readonly isItself?: boolean;
+}
+
+/** Sets a ref, HEAD too, all or nothing. */
 export async function writeRef(
   place: ObjectPlace,
-  { name, to, from }: { readonly name: string; readonly to: string; readonly from?: string },
+  { name, to, from, isItself = false }: RefOrder,
 ): Promise<{ readonly ok: true } | { readonly ok: false; readonly why: string }> {
+  const words = [to === '' ? 'delete' : 'update', name, to, from ?? ''].filter(word => word !== '');
+  const option = isItself ? 'option no-deref\n' : '';
   const answer = await askStanding('refs', place, () => ({
-    text: `start\nupdate ${[name, to, ...(from === undefined ? [] : [from])].join(' ')}\nprepare\ncommit\n`,
+    text: `start\n${option}${words.join(' ')}\nprepare\ncommit\n`,
     async read(spoken) {
       for (const step of ['start', 'prepare', 'commit']) {
         const line = await spoken.line();

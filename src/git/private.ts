@@ -1,6 +1,6 @@
 // The private git of a loop, over the user's files and objects: no setting, filter or lock of the user is in its way.
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import {
@@ -15,15 +15,21 @@ import {
   settingsLike,
   sparseRows,
 } from './call.ts';
-import { kindOnDisk, realOf } from './disk.ts';
+import { kindOnDisk, realOf, stampOf, succeeds } from './disk.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
 import type { Repository } from './repository.ts';
 
 export interface PrivateGit {
   readonly repository: Repository;
+  /** Where its objects and refs are written: for a fork by the gits that stand open for its loop. */
+  readonly store: Repository;
+  /** What HEAD of the repository is called there. */
+  readonly head: string;
   /** HEAD, config, index, and what else we keep for a loop: `dirty`, `restore.json`. */
   readonly folder: string;
   readonly isPartial: boolean;
+  /** Of the user's, those that it takes over. */
+  readonly settings: ReadonlyMap<string, string>;
   /** Calls in here see the user's files as the private git does. */
   readonly place: GitPlace;
 }
@@ -70,15 +76,23 @@ const ours = [
 /** What the file system can do, as git found out when the repository was made. */
 const inherited = ['core.filemode', 'core.symlinks', 'core.ignorecase', 'core.precomposeunicode'];
 
+interface PrivateOptions {
+  /** Absolute paths, of which those in the tree are left out. */
+  readonly excluded?: readonly string[];
+  /** Absolute paths of files that Ralph itself replaces. */
+  readonly replaced?: readonly string[];
+  /** It is a fork of this loop, whose settings are its own; and what HEAD of the fork is called in the loop's repository. */
+  readonly of?: { readonly loop: PrivateGit; readonly head: string } | undefined;
+}
+
 /** Made anew for every process of ours: cheap, and the user may have changed what they ignore. */
 export async function openPrivate(
   repository: Repository,
   folder: string,
-  excluded: readonly string[] = [],
-  replaced: readonly string[] = [],
+  { excluded = [], replaced = [], of }: PrivateOptions = {},
 ): Promise<PrivateGit> {
   const [settings, userExcludes] = await Promise.all([
-    settingsOf(repository),
+    of?.loop.settings ?? settingsOf(repository),
     readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => ''),
   ]);
   const literal = (path: string): string => `/${path.replace(/[*?[\\]/g, '\\$&')}`;
@@ -96,7 +110,16 @@ export async function openPrivate(
     put(join(folder, 'info', 'attributes'), attributes),
     put(join(folder, 'info', 'exclude'), [userExcludes, ...own.map(fromText), ''].join('\n')),
   ]);
-  return { repository, folder, isPartial, place: placeOf(repository, folder) };
+  const place = placeOf(repository, folder);
+  return {
+    repository,
+    store: of?.loop.repository ?? repository,
+    head: of?.head ?? 'HEAD',
+    folder,
+    isPartial,
+    settings,
+    place,
+  };
 }
 
 function settingsOf(repository: Repository): Promise<ReadonlyMap<string, string>> {
@@ -149,6 +172,9 @@ async function put(path: string, content: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
+/** An index to begin with, where one was laid for it: that of a fork, whose files are its objects byte for byte. */
+export const seedOf = (folder: string): string => `${folder}.seed`;
+
 /** Whether git shall miss their files on disk. */
 const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', paths: readonly string[]) =>
   git(place, ['update-index', '-z', flag, '--stdin'], { input: toInput(paths) });
@@ -160,6 +186,7 @@ const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', p
 export async function initIndex(own: PrivateGit, isFork: boolean): Promise<string | undefined> {
   const index = join(own.folder, 'index');
   if (existsSync(index)) return undefined;
+  if (isFork && (await succeeds(rename(seedOf(own.folder), index)))) return undefined;
   const draft = `${index}.seed`;
   const place = await freshIndex(own.place, draft);
   const tracked = await listIndex(own.repository);
@@ -180,20 +207,17 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   return undefined;
 }
 
-/** Tells whether an index is still the one that was looked at; empty when it is not there. */
-export async function stampOf(index: string): Promise<string> {
-  const stats = await stat(index, { bigint: true }).catch(() => undefined);
-  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
-}
-
 /** Of the user's own index. */
-export const stampOfIndex = ({ gitDirectory }: Repository): Promise<string> => stampOf(join(gitDirectory, 'index'));
+export const stampOfIndex = ({ gitDirectory }: Pick<Repository, 'gitDirectory'>): Promise<string> =>
+  stampOf(join(gitDirectory, 'index'));
 
 /** The user's indexes as our last sync found and left them, by their folder. It adds nothing that is ignored or sparse. */
 const syncs = new Map<string, { readonly found: string; readonly left: string }>();
 
-export const rememberSync = ({ gitDirectory }: Repository, sync: { readonly found: string; readonly left: string }) =>
-  void syncs.set(gitDirectory, sync);
+export const rememberSync = (
+  { gitDirectory }: Pick<Repository, 'gitDirectory'>,
+  sync: { readonly found: string; readonly left: string },
+) => void syncs.set(gitDirectory, sync);
 
 /** Whether nobody but our own sync wrote the user's index since. */
 function isOnlySynced({ gitDirectory }: Repository, seen: string | undefined, current: string): boolean {

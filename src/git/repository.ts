@@ -1,9 +1,10 @@
 // The repository that a loop works in: opened once, or refused in one sentence where we could not keep our promises.
 import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { complaint, type GitPlace, git, gitlink, indexRows, listIndex, type Setting } from './call.ts';
-import { succeeds } from './disk.ts';
+import { stampOf, succeeds } from './disk.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -111,9 +112,32 @@ function filtersOff(names: readonly string[]): readonly Setting[] {
   );
 }
 
-/** Where git works in another working tree of it. Looked up anew each time: an agent may have added filters meanwhile. */
-export async function placeIn({ directory: top, environment }: Repository, directory: string): Promise<GitPlace> {
-  return { directory, environment, settings: filtersOff(await settingNames({ directory: top, environment })) };
+/** The files that settings come from, as they are now; not those that they include. */
+export async function settingsStamp({ commonDirectory, gitDirectory, environment }: Repository): Promise<string> {
+  const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, '.config') } = environment;
+  const files = [
+    join(commonDirectory, 'config'),
+    join(gitDirectory, 'config.worktree'),
+    join(HOME, '.gitconfig'),
+    join(XDG_CONFIG_HOME, 'git', 'config'),
+    '/etc/gitconfig',
+  ];
+  return (await Promise.all(files.map(stampOf))).join(' ');
+}
+
+/** Filters that are switched off, by the working tree, as long as no file of settings changes. */
+const knownOff = new Map<string, { readonly seen: string; readonly off: readonly Setting[] }>();
+
+/** Where git works in another working tree of it. Looked at anew each time: an agent may have added filters meanwhile. */
+export async function placeIn(repository: Repository, directory: string): Promise<GitPlace> {
+  const { directory: top, environment } = repository;
+  const seen = await settingsStamp(repository);
+  const known = knownOff.get(top);
+  if (known?.seen === seen) return { directory, environment, settings: known.off };
+  const names = await settingNames({ directory: top, environment });
+  const settings = filtersOff(names);
+  if (!names.some(name => name.startsWith('include'))) knownOff.set(top, { seen, off: settings });
+  return { directory, environment, settings };
 }
 
 /** Of a setting. */

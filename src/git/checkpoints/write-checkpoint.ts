@@ -5,10 +5,11 @@ import type { Collected } from '../../processes/run-detached.ts';
 import { oneLine as oneLineOf } from '../../text/text.ts';
 import { complaint, git } from '../call.ts';
 import type { Saved, SaveOrder, Skipped } from '../checkpoints.ts';
+import { stampOf } from '../disk.ts';
 import { ownLock, ownRefLock, setRef, waitForLock } from '../locks.ts';
 import { revision, writeCommit } from '../objects.ts';
 import { toInput, toText } from '../paths.ts';
-import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, stampOf } from '../private.ts';
+import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { anchorTrailer, ralph, refOf } from './refs.ts';
 import { limitsByDefault, type ScanLimits, scan, specialFiles } from './scan.ts';
@@ -163,7 +164,7 @@ const hashMsMax = 600_000;
  * The ref comes last.
  */
 async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts: Parts): Promise<Written> {
-  const { repository } = own;
+  const { store } = own;
   const failed = (step: Step, why: string): Written => ({ ok: false, step, why });
   if (update.length > 0) {
     const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
@@ -174,9 +175,9 @@ async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts
   if (written.code !== 0) return failed('tree', whyOf(written));
   const tree = written.output.toString('latin1').trim();
   if (parts.until === 'tree') return { ok: true, tree, commit: '' };
-  const head = await revision(repository, 'HEAD^{commit}');
+  const head = await revision(store, `${own.head}^{commit}`);
   const parents = head === '' ? [] : [head];
-  const made = await writeCommit(repository, {
+  const made = await writeCommit(store, {
     tree,
     parents,
     author: ralph,
@@ -184,7 +185,7 @@ async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts
     message: parts.message,
   });
   if (!made.ok) return failed('commit', made.problem);
-  const set = parts.until === 'commit' ? made : await setRef(repository, parts.ref, made.name);
+  const set = parts.until === 'commit' ? made : await setRef(store, parts.ref, made.name);
   return set.ok ? { ok: true, tree, commit: made.name } : failed('ref', set.problem);
 }
 

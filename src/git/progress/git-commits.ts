@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { ask, freshIndex, type GitPlace, git, withIndex } from '../call.ts';
 import { changesAtStart, startedMs, unfinishedUserEdits } from '../checkpoints/user-edits.ts';
 import type { CommitOrder, CommitSubject, Commits, Committed } from '../commits.ts';
+import { stampOf } from '../disk.ts';
 import { moveRef } from '../locks.ts';
 import { diffTrees, readObject, writeCommit } from '../objects.ts';
 import { toInput, toText } from '../paths.ts';
-import { stampOf } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { type Repository, unfinishedOperations } from '../repository.ts';
 import { plainTree } from './plain-tree.ts';
@@ -152,7 +152,7 @@ async function headOf(repository: Repository, branch: string | undefined): Promi
 }
 
 /** The ref that HEAD names; empty when it names a commit itself. Where its file does not say it plainly, git is asked. */
-async function headName(repository: Repository): Promise<string> {
+export async function headName(repository: GitPlace & Pick<Repository, 'gitDirectory'>): Promise<string> {
   const text = await readFile(join(repository.gitDirectory, 'HEAD'), 'utf8').catch(() => '');
   const named = /^ref: (refs\/heads\/\S+)\n$/.exec(text)?.[1];
   if (named !== undefined && !named.endsWith('/.invalid')) return named;

@@ -6,18 +6,27 @@ import { onDisk } from '../paths.ts';
 import type { Repository } from '../repository.ts';
 import type { Selection } from './select-paths.ts';
 
+type Paths = Pick<Selection, 'written' | 'deleted'>;
+
 /** Undefined where only git's own index can say what becomes of these files. */
-export async function plainTree(
-  repository: Repository,
-  head: string,
-  { written, deleted }: Selection,
-): Promise<string | undefined> {
+export async function plainTree(repository: Repository, head: string, paths: Paths): Promise<string | undefined> {
+  const changes = await plainChanges(repository, paths);
+  return changes && treeWith(repository, head, changes);
+}
+
+/** The entries that these files become; their objects are written. Undefined as above. */
+export async function plainChanges(repository: Repository, { written, deleted }: Paths): Promise<Changes | undefined> {
   const changes = new Map<string, Entry | undefined>(deleted.map(path => [path, undefined]));
   for (const path of written) {
     const entry = await entryOf(repository, path);
     if (entry === undefined) return undefined;
     changes.set(path, entry);
   }
+  return changes;
+}
+
+/** A tree with changes in it. */
+export async function treeWith(repository: Repository, head: string, changes: Changes): Promise<string | undefined> {
   const entries = await entriesWith(repository, head, changes);
   return entries && writeTree(repository, entries);
 }
@@ -30,7 +39,7 @@ async function entryOf(repository: Repository, path: string): Promise<Entry | un
 }
 
 /** Without an entry the path goes. */
-type Changes = ReadonlyMap<string, Entry | undefined>;
+export type Changes = ReadonlyMap<string, Entry | undefined>;
 
 /** What lies directly in a tree (empty: a new one) with these changes in it; the trees below it are written. */
 async function entriesWith(

@@ -161,8 +161,8 @@ const changedMs = (path: Buffer): Promise<number> =>
 const attributesName = '.gitattributes';
 
 /** Whether any file says something about these paths, such as that they stand behind a filter. */
-async function hasAttributes(
-  { repository, tree }: SelectPlace,
+export async function hasAttributes(
+  { repository, tree }: Pick<SelectPlace, 'repository' | 'tree'>,
   paths: readonly string[],
   attributes: readonly string[],
 ): Promise<boolean> {

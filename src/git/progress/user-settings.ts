@@ -4,8 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import { settingsLike } from '../call.ts';
 import { ralph } from '../checkpoints/refs.ts';
 import type { Person } from '../objects.ts';
-import { stampOf } from '../private.ts';
-import type { Repository } from '../repository.ts';
+import { type Repository, settingsStamp } from '../repository.ts';
 
 export interface UserSettings {
   readonly author: Person;
@@ -27,13 +26,7 @@ const pattern =
 
 export async function userSettings(repository: Repository, known: KnownSettings = {}): Promise<UserSettings> {
   const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, '.config') } = repository.environment;
-  const files = [
-    join(repository.commonDirectory, 'config'),
-    join(repository.gitDirectory, 'config.worktree'),
-    join(HOME, '.gitconfig'),
-    join(XDG_CONFIG_HOME, 'git', 'config'),
-  ];
-  const seen = (await Promise.all(files.map(stampOf))).join(' ');
+  const seen = await settingsStamp(repository);
   if (known.settings?.seen === seen) return known.settings.found;
   const values = await settingsLike(repository, pattern);
   const rules = (setting: string, byDefault: string): string => {

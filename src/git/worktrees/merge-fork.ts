@@ -6,24 +6,26 @@ import type { Span } from '../checkpoints.ts';
 import type { CommitSubject } from '../commits.ts';
 import { kindOnDisk, readRecord, succeeds, writeRecord } from '../disk.ts';
 import type { Forked, Forks, MergedFork, MergedIntoFork } from '../forks.ts';
-import { moveRef, setRef } from '../locks.ts';
+import { detachHead, moveRef, setRef } from '../locks.ts';
 import { diffTrees, revision } from '../objects.ts';
 import { foldersAbove, onDisk, pathsOf, printable, shown, shownList, toInput, toText } from '../paths.ts';
-import { makeCommit, messageOf } from '../progress/git-commits.ts';
+import { rememberSync, stampOfIndex } from '../private.ts';
+import { headName, makeCommit, messageOf } from '../progress/git-commits.ts';
 import { type Done, type Refusal, refuse, withConflicts } from '../refusal.ts';
 import { placeIn, type Repository, settingNames } from '../repository.ts';
 import {
-  dropFork,
   type Fork,
+  type ForkMemory,
   type ForkOptions,
   type ForkRecord,
   forkOf,
   freeIndex,
-  makeFork,
   readyRecord,
   tipOf,
-  treeOfFork,
 } from './fork.ts';
+import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
+import { dropFork, makeFork } from './make-fork.ts';
+import { headIn, notesOf } from './notes.ts';
 
 const namesMax = 20;
 
@@ -45,8 +47,11 @@ async function mergeIntoFork(fork: Fork): Promise<MergedIntoFork | Refusal> {
   if (tip === '') return refuse(`The loop's branch ${options.branch} is gone.`);
   if (bringing === undefined && base === tip) return { ok: true, changed: unheard?.changed ?? false, isMerged: false };
   const place = await placeIn(fork.repository, fork.directory);
-  const saved = bringing === undefined ? await saveWork(fork, place, record) : record;
+  const plain = bringing === undefined ? await plainMerge(fork, place, { from: base, to: tip }) : undefined;
+  const saved = bringing === undefined ? await saveWork(fork, place, record, plain) : record;
   if ('ok' in saved) return saved;
+  const brought = plain && (await writePlainly(fork, place, saved, { ...plain, tip }));
+  if (brought !== undefined) return answer(fork, brought.unheard!);
   const merged = await merge(place, `refs/heads/${options.branch}`, fork.ref);
   if (!merged.ok) {
     if (bringing === undefined) await fork.remember(record); // no file was touched yet
@@ -57,15 +62,59 @@ async function mergeIntoFork(fork: Fork): Promise<MergedIntoFork | Refusal> {
 }
 
 /** After this the fork's files may be lost: they can be had back from the ref. */
-async function saveWork(fork: Fork, place: GitPlace, record: ForkRecord): Promise<ForkRecord | Refusal> {
-  const taken = await treeOfFork(fork, place, record.base);
+async function saveWork(
+  fork: Fork,
+  place: GitPlace,
+  record: ForkRecord,
+  plain: PlainMerge | undefined,
+): Promise<ForkRecord | Refusal> {
+  const taken =
+    plain === undefined ? await treeOfFork(fork, place, record.base) : { ok: true as const, text: plain.work };
   if (!taken.ok) return taken;
   const message = `The fork of ${fork.task}\n`;
-  const work = await makeCommit(fork.repository, { tree: taken.text, parent: record.base, message });
+  const change = { tree: taken.text, parent: record.base, message };
+  const work = await makeCommit(fork.repository, change, fork.memory);
   if (!work.ok) return work;
   const set = await setRef(fork.repository, fork.ref, work.name);
   if (!set.ok) return set;
   const next: ForkRecord = { ...record, bringing: { work: work.name } };
+  await fork.remember(next);
+  return next;
+}
+
+/** What the branch changed, beside the fork's work. Undefined where something is in its way: nothing was touched then. */
+async function writePlainly(
+  fork: Fork,
+  place: GitPlace,
+  record: ForkRecord,
+  { work, merged, tip }: PlainMerge & { readonly tip: string },
+): Promise<ForkRecord | undefined> {
+  const notes = await notesOf(fork.repository, fork.directory);
+  await rm(`${fork.index}.lock`, { force: true });
+  const update = ['read-tree', '--no-sparse-checkout', '-m', '-u', record.base, tip];
+  const filled = await ask(withIndex(place, fork.index), update, { timeMsMax: 600_000 });
+  if (!filled.ok || notes === undefined) return undefined;
+  const moved = await detachHead(fork.repository, headIn(notes), tip);
+  if (!moved.ok) return undefined;
+  await freeIndex(notes);
+  await showIndex(fork, notes);
+  await holds(fork, tip);
+  return bringingDone(fork, record, { tip, conflicts: [], changed: merged !== work });
+}
+
+/** The fork stands on the tip now. */
+async function bringingDone(
+  fork: Fork,
+  record: ForkRecord,
+  {
+    tip,
+    conflicts,
+    changed,
+  }: { readonly tip: string; readonly conflicts: readonly string[]; readonly changed: boolean },
+): Promise<ForkRecord> {
+  const conflicted = [...new Set([...(record.conflicted ?? []), ...conflicts])];
+  const unheard = { conflicts, changed: changed || record.unheard?.changed === true };
+  const next: ForkRecord = { state: 'ready', base: tip, unheard, conflicted };
   await fork.remember(next);
   return next;
 }
@@ -84,15 +133,12 @@ async function writeMerge(
   if (!filled.ok) return filled;
   const moved = await ask(place, ['update-ref', '--no-deref', '-m', 'ralph: merge', 'HEAD', tip]);
   if (!moved.ok) return moved;
-  await freeIndex(place);
+  const notes = await notesOf(fork.repository, fork.directory);
+  if (notes !== undefined) await freeIndex(notes);
   const shownAsWork = await ask(place, [...read, tip]);
   if (!shownAsWork.ok) return shownAsWork;
   await git(place, ['update-index', '-q', '--refresh']);
-  const conflicted = [...new Set([...(record.conflicted ?? []), ...merged.conflicts])];
-  const unheard = { conflicts: merged.conflicts, changed: merged.tree !== before || record.unheard?.changed === true };
-  const next: ForkRecord = { state: 'ready', base: tip, unheard, conflicted };
-  await fork.remember(next);
-  return next;
+  return bringingDone(fork, record, { tip, conflicts: merged.conflicts, changed: merged.tree !== before });
 }
 
 async function merge(place: GitPlace, branch: string, work: string): Promise<Merged | Refusal> {
@@ -145,6 +191,8 @@ async function answer(
   return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText) };
 }
 
+type LoopForks = Pick<Fork, 'repository' | 'options' | 'memory'>;
+
 /** Written before the branch moves. An empty commit: there was nothing to merge. */
 interface Journal {
   readonly task: string;
@@ -181,43 +229,52 @@ async function mergeFork(fork: Fork, order: CommitSubject): Promise<MergedFork> 
   const moved = isEmpty ? taken : await moveRef(repository, name, { to: commit, from: tip });
   if (moved === 'moved') return refuse(`Somebody moved the branch ${options.branch} just now.`, 'Merge again.');
   if (!moved.ok) return moved;
-  const finished = await finishMerge(repository, options);
+  const finished = await finishMerge(fork, true);
   return finished.ok ? { ok: true, commit } : finished;
 }
 
 /** The commit, once it is sure that the loop's own worktree can follow. */
 async function commitOnto(
-  { repository, options }: Fork,
+  { repository, options, memory }: Fork,
   order: CommitSubject,
   { tip, tree }: { readonly tip: string; readonly tree: string },
 ): Promise<string | Refusal> {
-  const made = await makeCommit(repository, { tree, parent: tip, message: messageOf(order) });
+  const made = await makeCommit(repository, { tree, parent: tip, message: messageOf(order) }, memory);
   if (!made.ok) return made;
   const place = await placeIn(repository, options.loopDirectory);
-  const head = await ask(place, ['symbolic-ref', '--quiet', 'HEAD']);
-  if (!head.ok || head.text !== `refs/heads/${options.branch}`) {
+  const notes = await notesOf(repository, options.loopDirectory);
+  if (notes === undefined || (await headName({ ...place, gitDirectory: notes })) !== `refs/heads/${options.branch}`) {
     return refuse(`The loop's worktree is not on its branch ${options.branch}.`, `Check out ${options.branch} in it.`);
   }
-  await freeIndex(place);
-  await git(place, ['update-index', '-q', '--refresh']);
-  const tried = await ask(place, ['read-tree', '-n', '-m', '-u', tip, made.name]);
+  await freeIndex(notes);
+  const attempt = [...readTree, '-n', '-m', '-u', tip, made.name];
+  if ((await ask(place, attempt)).ok) return made.name;
+  await git(place, ['update-index', '-q', '--refresh']); // somebody may have touched a file, and changed nothing
+  const tried = await ask(place, attempt);
   if (tried.ok) return made.name;
   return refuse(`Somebody changed files in the loop's own worktree, so ${order.task} cannot land: ${tried.problem}`);
 }
 
-/** Called before all else that is done to forks: a crash may have cut the merge of any of them. */
-async function finishMerge(repository: Repository, options: ForkOptions): Promise<Done> {
+const readTree = ['read-tree', '--no-sparse-checkout'];
+
+/**
+ * Called before all else that is done to forks: a crash may have cut the merge of any of them. `isMoved`: the branch just
+ * now, by us.
+ */
+async function finishMerge({ repository, options, memory }: LoopForks, isMoved = false): Promise<Done> {
   const journal = await readRecord<Journal>(journalOf(options));
   if (journal === undefined) return { ok: true };
   const { task, iteration, from, commit } = journal;
-  const isIn = await git(repository, ['merge-base', '--is-ancestor', commit || from, `refs/heads/${options.branch}`]);
-  if (isIn.code === 0) {
+  const asked = ['merge-base', '--is-ancestor', commit || from, `refs/heads/${options.branch}`];
+  const isIn = isMoved || (await git(repository, asked)).code === 0;
+  if (isIn) {
+    const place = await placeIn(repository, options.loopDirectory);
     const followed: Done =
-      commit === ''
+      commit === '' || (isMoved && (await followAtOnce(repository, place, { from, to: commit })))
         ? { ok: true }
-        : await follow(repository, await placeIn(repository, options.loopDirectory), { from, to: commit });
+        : await follow(repository, place, { from, to: commit });
     if (!followed.ok) return followed;
-    const fork = forkOf(repository, options, task);
+    const fork = forkOf(repository, options, task, memory);
     const dropped = await dropFork(fork);
     if (!dropped.ok) return dropped;
     await fork.remember({ state: 'landed', base: from, landed: { iteration, commit } });
@@ -226,11 +283,24 @@ async function finishMerge(repository: Repository, options: ForkOptions): Promis
   return { ok: true };
 }
 
+/** As was tried out before the branch moved. False when somebody changed the worktree since. */
+async function followAtOnce(repository: Repository, place: GitPlace, { from, to }: Span): Promise<boolean> {
+  const notes = await notesOf(repository, place.directory);
+  if (notes === undefined) return false;
+  await freeIndex(notes);
+  const index = { gitDirectory: notes };
+  const found = await stampOfIndex(index);
+  const done = await ask(place, [...readTree, '-m', '-u', from, to], { timeMsMax: 600_000 });
+  if (done.ok) rememberSync(index, { found, left: await stampOfIndex(index) });
+  return done.ok;
+}
+
 /** Files and index of the loop's worktree, at the paths of one commit: can be done again from any half of it. */
 async function follow(repository: Repository, place: GitPlace, step: Span): Promise<Done> {
   const changed = await diffTrees(repository, step);
   if (!changed.ok) return changed;
-  await freeIndex(place);
+  const notes = await notesOf(repository, place.directory);
+  if (notes !== undefined) await freeIndex(notes);
   const set = await updateIndex(place, changed.all);
   if (!set.ok) return set;
   for (const { path, to } of changed.all) {
@@ -259,30 +329,33 @@ export interface GitForks extends Forks {
 export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
   const inTurn = oneAtATime();
+  const memory: ForkMemory = { held: new Map() };
+  const of = (task: string): Fork => forkOf(repository, options, task, memory);
   /** After a merge that a crash cut. */
   const next = <Answer>(task: string, work: (fork: Fork) => Promise<Answer>): Promise<Answer | Refusal> =>
     inTurn(async () => {
-      const cut = await finishMerge(repository, options);
-      return cut.ok ? work(forkOf(repository, options, task)) : cut;
+      const cut = await finishMerge({ repository, options, memory });
+      return cut.ok ? work(of(task)) : cut;
     });
   return {
-    directory: task => forkOf(repository, options, task).directory,
+    directory: task => of(task).directory,
     fork: async task => {
       unfit ??= tooOld(repository);
-      return (await unfit) ?? next(task, resumeOrMake);
+      // Several are made at a time, also while another one is merged: each stands on the tip that it found.
+      return (await unfit) ?? (await next(task, resume)) ?? makeFork(of(task));
     },
-    base: async task => (await forkOf(repository, options, task).record())?.base ?? '',
+    base: async task => (await of(task).record())?.base ?? '',
     mergeIntoFork: async task => withConflicts(await next(task, mergeIntoFork)),
     mergeFork: order => next(order.task, fork => mergeFork(fork, order)),
     async discard(task) {
-      const fork = forkOf(repository, options, task);
+      const fork = of(task);
       const dropped = await dropFork(fork);
       if (dropped.ok) await fork.forget();
     },
   };
 }
 
-/** A task may begin while another one is merged: both change what the repository knows of its worktrees. */
+/** Merges see each what the one before it left. */
 function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return work => {
@@ -300,9 +373,10 @@ async function tooOld(repository: Repository): Promise<Refusal | undefined> {
   return refuse(`Parallel tasks need git ${versionMin}, and this is ${version}.`, 'Update git.');
 }
 
-async function resumeOrMake(fork: Fork): Promise<Forked> {
+/** Undefined: it must be made. */
+async function resume(fork: Fork): Promise<Forked | undefined> {
   const record = await readyRecord(fork);
-  if (record === undefined) return makeFork(fork);
+  if (record === undefined) return undefined;
   if (record.bringing !== undefined) {
     const finished = await mergeIntoFork(fork);
     if (!finished.ok && !('conflicts' in finished)) return finished;

@@ -10,6 +10,7 @@ import { revision } from '../objects.ts';
 import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from '../paths.ts';
 import { type Done, type Refusal, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
+import { makeNotes, notesOf } from './notes.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */
@@ -58,7 +59,7 @@ export async function makeWorktree(repository: Repository, options: WorktreeOpti
   const plan = record ?? (await planOf(repository, options));
   if ('ok' in plan) return plan;
   const blocked = await blockedBy(repository, plan.branch);
-  if (blocked === undefined) return makeTree(repository, options, plan);
+  if (blocked === undefined) return makeTree(repository, options, plan, record === undefined);
   if (record !== undefined) {
     await dropTree(repository, path); // what an earlier call began
     await rm(recordOf(path), { force: true });
@@ -70,12 +71,13 @@ async function makeTree(
   repository: Repository,
   { path, branch: wanted, untracked }: WorktreeOptions,
   plan: WorktreeRecord,
+  isNew: boolean,
 ): Promise<Worktree | Refusal> {
   const { branch, base } = plan;
   const ref = `refs/heads/${branch}`;
   await writeRecord(recordOf(path), { ...plan, isReady: false });
   const tip = (await revision(repository, `${ref}^{commit}`)) || base;
-  const filled = await checkOutTree(repository, { path, commit: tip, from: repository.directory, untracked });
+  const filled = await checkOutTree(repository, { path, commit: tip, from: repository.directory, untracked, isNew });
   if (!filled.ok) return filled;
   const { missing } = filled;
   const place = { ...repository, directory: path };
@@ -138,28 +140,39 @@ export async function checkOutTree(
     readonly commit: string;
     readonly from: string;
     readonly untracked: readonly string[];
+    /** Nobody began it before. */
+    readonly isNew?: boolean;
   },
 ): Promise<{ readonly ok: true; readonly missing: readonly string[] } | Refusal> {
-  const dropped = await dropTree(repository, order.path);
-  if (!dropped.ok) return dropped;
   await mkdir(dirname(order.path), { recursive: true });
-  const add = ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--', order.path, order.commit];
-  const added = await ask(repository, add);
-  if (!added.ok) return added;
+  const isBegun = order.isNew === true && (await makeNotes(repository, order.path, order.commit));
+  const begun: Done = isBegun ? { ok: true } : await addTree(repository, order.path, order.commit);
+  if (!begun.ok) return begun;
   const place: GitPlace = { ...repository, directory: order.path };
   const fill = ['read-tree', '--no-sparse-checkout', '-m', '-u', order.commit];
   const filled = await ask(place, fill, { timeMsMax: 600_000 });
   if (!filled.ok) return filled;
+  if (order.untracked.length === 0) return { ok: true, missing: [] };
   const tracked = await ask(place, ['ls-files', '-z']);
   if (!tracked.ok) return tracked;
   const copy = { from: order.from, to: order.path, tracked: new Set(pathsOf(tracked)) };
   return { ok: true, missing: await copyUntracked(copy, order.untracked) };
 }
 
+/** By git itself, whatever is there. */
+async function addTree(repository: Repository, path: string, commit: string): Promise<Done> {
+  const dropped = await dropTree(repository, path);
+  if (!dropped.ok) return dropped;
+  return ask(repository, ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--', path, commit]);
+}
+
 /** For folders that only we made and in which nothing is left to lose. Twice = once. */
 export async function dropTree(repository: Repository, path: string): Promise<Done> {
+  const notes = await notesOf(repository, path);
   await rm(path, { recursive: true, force: true });
-  return removeTree(repository, path, '--force', '--force');
+  if (notes === undefined) return removeTree(repository, path, '--force', '--force');
+  await rm(notes, { recursive: true, force: true });
+  return { ok: true };
 }
 
 /** Git itself refuses to remove uncommitted work, unless it is forced. */
