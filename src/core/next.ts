@@ -194,7 +194,8 @@ function beginEffects(turn: Turn): readonly Effect[] {
   for (const task of ready) {
     const { performer, usableAt } = choosePerformer(state, task.id, now);
     wakeBy(turn, usableAt);
-    if (performer === undefined || probed.has(performer)) continue;
+    const isUnsaved = state.checkpoints.due.some(due => due.task === task.id);
+    if (performer === undefined || probed.has(performer) || isUnsaved) continue;
     if (state.performers.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
     effects.push({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer });
   }
@@ -218,14 +219,20 @@ export function next(state: State, now: number, self: string): Plan {
   return turn.wakeAt === undefined ? { effects } : { effects, wakeAt: Math.max(turn.wakeAt, now + 1) };
 }
 
+/** A task may begin in its fork while the fork of another one, or what was merged, is saved: it touches neither. */
+const isSavedApart = ({ settings, checkpoints: { due, commitsDue, restoreDue } }: State): boolean =>
+  settings.worktreePerTask &&
+  commitsDue.length === 0 &&
+  restoreDue === undefined &&
+  due.every(({ kind }) => kind === 'iteration' || kind === 'merge');
+
 function endOrBegin(turn: Turn): readonly Effect[] {
   const { state, now } = turn;
   const saved = isSaved(state);
-  const written = isWritten(state) && saved;
+  const isFree = isWritten(state) || state.tasks.size > tasksWrittenFirstMax;
   const termination = evaluateTermination(state, now);
-  if (termination !== undefined) return !isBusy(state) && written ? [{ type: 'end', key: 'end', termination }] : [];
-  const large = state.tasks.size > tasksWrittenFirstMax && saved;
-  return written || large ? beginEffects(turn) : [];
+  if (termination === undefined) return isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
+  return !isBusy(state) && isWritten(state) && saved ? [{ type: 'end', key: 'end', termination }] : [];
 }
 
 export interface Waiting {
