@@ -282,7 +282,7 @@ export async function runLoop(engine: Engine, loop: string, options: RunOptions)
     await engine.publish?.close();
     return result;
   } finally {
-    await engine.checkpoints?.close?.();
+    await Promise.all([engine.checkpoints?.close?.(), engine.forks?.close?.()]);
     await engine.ledger.store.release(leased.lease);
   }
 }

@@ -27,4 +27,6 @@ export interface Forks {
   mergeIntoFork(task: string): Promise<MergedIntoFork>;
   /** The fork's tree becomes one commit on the loop's branch; the fork is removed. Twice = once. */
   mergeFork(order: CommitSubject): Promise<MergedFork>;
+  /** Nothing more is asked of it: what it kept for other tasks goes. */
+  close?(): Promise<void>;
 }

@@ -55,6 +55,7 @@ async function parallelIn(one: Scratch, more: Partial<ForkOptions>): Promise<Par
     loopDirectory: path,
     branch: 'ralph/x',
     untracked: [],
+    isReusable: true,
     privateFolder: one.folder,
     ...more,
   };

@@ -145,7 +145,7 @@ async function repositoryAt({ directory, env, seen }: GitPlace): Promise<Reposit
 
 /** Of a parallel loop; undefined when it has no branch. */
 async function forkOptionsOf(
-  { home, env, loop, path, config, branch }: GitPlace,
+  { home, env, loop, path, config, branch, ready }: GitPlace,
   repository: Repository,
   privateFolder: string,
 ): Promise<Parameters<typeof openForks>[1] | undefined> {
@@ -154,7 +154,9 @@ async function forkOptionsOf(
   if (branch === undefined) return undefined;
   const excluded = await inTreeOf(path, repository, env);
   const loopDirectory = worktreeOf(home, loop);
-  return { loop, folder, loopDirectory, branch, untracked: config.worktreeCopy, excluded, privateFolder };
+  const untracked = config.worktreeCopy;
+  const isReusable = ready === undefined && untracked.length === 0; // what made the first one ready would be missing
+  return { loop, folder, loopDirectory, branch, untracked, isReusable, excluded, privateFolder };
 }
 
 /** Once for every fork that is new: a folder is known again by its number and the time it was made. */

@@ -184,7 +184,7 @@ export async function specialFiles(own: PrivateGit): Promise<readonly Skipped[]>
 const foldersAtOnce = 50;
 
 /** Ignored folders and other repositories are left out, as in the checkpoint. Not one wait for each folder: a start would feel it. */
-async function* entriesBelow(
+export async function* entriesBelow(
   top: string,
   ignored: ReadonlySet<string>,
 ): AsyncGenerator<readonly [path: string, entry: Dirent]> {

@@ -22,6 +22,8 @@ export interface ForkOptions {
   readonly untracked: readonly string[];
   /** Relative to the top: what a fork changes of these is never merged (the task document is the loop's). */
   readonly excluded?: readonly string[];
+  /** The folder of a fork that was merged is cleaned and taken for the next one. */
+  readonly isReusable?: boolean;
   /** Of the loop alone: records and indexes of the forks. */
   readonly privateFolder: string;
 }
@@ -44,6 +46,12 @@ export interface ForkRecord {
 export interface ForkMemory extends KnownSettings {
   /** The commit that the private index of a fork holds, while it is still that index. */
   readonly held: Map<string, { readonly commit: string; readonly stamp: string }>;
+  /** Folders and private indexes of forks that are over, for the next ones. */
+  readonly spares: { readonly directory: string; readonly index: string }[];
+  /** How many there were. */
+  laid: number;
+  /** When the last of those that nobody needs is removed. */
+  discarded: Promise<unknown>;
 }
 
 export type Fork = ReturnType<typeof forkOf>;

@@ -7,6 +7,7 @@ import { type Done, refuse } from '../refusal.ts';
 import { type Fork, tipOf } from './fork.ts';
 import { keepIndex } from './fork-tree.ts';
 import { notesOf } from './notes.ts';
+import { layAside, takeSpare } from './spare-fork.ts';
 import { checkOutTree, dropTree } from './worktree.ts';
 
 /** At the tip of the loop's branch. What stands in the way and may hold work is moved out of it. */
@@ -22,10 +23,12 @@ export async function makeFork(fork: Fork): Promise<Forked> {
   await Promise.all([fork.index, fork.seed].map(path => rm(path, { force: true })));
   const { loopDirectory: from, untracked } = options;
   const isNew = record === undefined || record.state === 'landed';
-  const made = await checkOutTree(repository, { path: directory, commit: base, from, untracked, isNew });
-  if (!made.ok) return made;
-  const notes = await notesOf(repository, directory);
-  if (notes !== undefined) await keepIndex(fork, notes, base);
+  if (!isNew || !(await takeSpare(fork, base))) {
+    const made = await checkOutTree(repository, { path: directory, commit: base, from, untracked, isNew });
+    if (!made.ok) return made;
+    const notes = await notesOf(repository, directory);
+    if (notes !== undefined) await keepIndex(fork, notes, base);
+  }
   const set = await setRef(repository, fork.ref, base);
   if (!set.ok) return set;
   await fork.remember({ state: 'ready', base });
@@ -33,8 +36,9 @@ export async function makeFork(fork: Fork): Promise<Forked> {
 }
 
 /** Its folder, ref and index; the record stays. */
-export async function dropFork({ repository, directory, ref, index, seed }: Fork): Promise<Done> {
-  const dropped = await dropTree(repository, directory);
+export async function dropFork(fork: Fork): Promise<Done> {
+  const { repository, directory, ref, index, seed } = fork;
+  const dropped: Done = (await layAside(fork)) ? { ok: true } : await dropTree(repository, directory);
   if (!dropped.ok) return dropped;
   await removeRef(repository, ref);
   await Promise.all([index, seed].map(path => rm(path, { force: true })));

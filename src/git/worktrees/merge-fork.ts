@@ -26,6 +26,7 @@ import {
 import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
 import { dropFork, makeFork } from './make-fork.ts';
 import { headIn, notesOf } from './notes.ts';
+import { discardSpares, sweepSpares } from './spare-fork.ts';
 
 const namesMax = 20;
 
@@ -328,12 +329,15 @@ export interface GitForks extends Forks {
 /** The forks of a parallel loop: made, merged with what the loop's branch became, and merged into it one after the other. */
 export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
-  const inTurn = oneAtATime();
-  const memory: ForkMemory = { held: new Map() };
+  const [inTurn, making] = [oneAtATime(), oneAtATime()];
+  const memory: ForkMemory = { held: new Map(), spares: [], laid: 0, discarded: Promise.resolve() };
+  let swept: Promise<void> | undefined;
   const of = (task: string): Fork => forkOf(repository, options, task, memory);
   /** After a merge that a crash cut. */
   const next = <Answer>(task: string, work: (fork: Fork) => Promise<Answer>): Promise<Answer | Refusal> =>
     inTurn(async () => {
+      swept ??= sweepSpares(options);
+      await swept;
       const cut = await finishMerge({ repository, options, memory });
       return cut.ok ? work(of(task)) : cut;
     });
@@ -341,8 +345,8 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
     directory: task => of(task).directory,
     fork: async task => {
       unfit ??= tooOld(repository);
-      // Several are made at a time, also while another one is merged: each stands on the tip that it found.
-      return (await unfit) ?? (await next(task, resume)) ?? makeFork(of(task));
+      // Made one after the other, but also while another one is merged: each stands on the tip that it found.
+      return (await unfit) ?? (await next(task, resume)) ?? making(() => makeFork(of(task)));
     },
     base: async task => (await of(task).record())?.base ?? '',
     mergeIntoFork: async task => withConflicts(await next(task, mergeIntoFork)),
@@ -351,6 +355,9 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       const fork = of(task);
       const dropped = await dropFork(fork);
       if (dropped.ok) await fork.forget();
+    },
+    async close() {
+      await discardSpares(memory);
     },
   };
 }

@@ -26,20 +26,26 @@ const special = /extensions|sparse|worktree/i;
 
 /**
  * A worktree without files, its HEAD at a commit, as `git worktree add --no-checkout` leaves it. Its notes appear whole, and
- * when the folder is there already: a `git worktree prune` lets them be. False where git must do it.
+ * when the folder is there already: a `git worktree prune` lets them be. `isFilled`: its files are there. False where git must do it.
  */
-export async function makeNotes(repository: Repository, path: string, commit: string): Promise<boolean> {
+export async function makeNotes(
+  repository: Repository,
+  path: string,
+  commit: string,
+  isFilled = false,
+): Promise<boolean> {
   const { commonDirectory, gitDirectory } = repository;
   const settings = await textOf(join(commonDirectory, 'config'));
   const notes = join(commonDirectory, 'worktrees', basename(path));
   const isPlain = settings !== '' && !special.test(settings) && !/[\n\s]/.test(path);
-  const isTaken = existsSync(path) || existsSync(notes) || existsSync(join(gitDirectory, 'info', 'sparse-checkout'));
+  const isTaken =
+    existsSync(path) !== isFilled || existsSync(notes) || existsSync(join(gitDirectory, 'info', 'sparse-checkout'));
   if (!isPlain || isTaken) return false;
   const draft = `${notes}.new-${process.pid}`;
   const made = await succeeds(
     (async () => {
       const real = await realOf(path);
-      await mkdir(path);
+      if (!isFilled) await mkdir(path);
       await writeFile(join(path, '.git'), `gitdir: ${notes}\n`);
       await mkdir(draft, { recursive: true });
       await Promise.all([

@@ -1,0 +1,95 @@
+// Spare forks: folders of forks that were merged, for the next tasks. New files are what costs most when a fork is made.
+import { lstatSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ask, withIndex } from '../call.ts';
+import { entriesBelow } from '../checkpoints/scan.ts';
+import { ifReadable, stampOf, succeeds } from '../disk.ts';
+import { onDisk } from '../paths.ts';
+import { placeIn } from '../repository.ts';
+import type { Fork, ForkMemory, ForkOptions } from './fork.ts';
+import { keepIndex, showIndex } from './fork-tree.ts';
+import { makeNotes, notesOf } from './notes.ts';
+
+const prefix = '.spare-'; // no fork is called so
+const sparesMax = 2;
+
+const remove = (path: string): Promise<boolean> => succeeds(rm(path, { recursive: true, force: true }));
+
+/** No worktree any more. False where it must be dropped instead. */
+export async function layAside({ repository, options, directory, index, memory }: Fork): Promise<boolean> {
+  const held = memory.held.get(index);
+  memory.held.delete(index);
+  const isHeld = held !== undefined && held.stamp === (await stampOf(index));
+  const notes = options.isReusable && isHeld ? await notesOf(repository, directory) : undefined;
+  if (notes === undefined) return false;
+  memory.laid += 1;
+  const spare = {
+    directory: join(options.folder, `${prefix}${memory.laid}`),
+    index: join(options.privateFolder, `${prefix}${memory.laid}`),
+  };
+  if (!(await succeeds(rename(directory, spare.directory)))) return false;
+  await rm(notes, { recursive: true, force: true });
+  await succeeds(rename(index, spare.index));
+  memory.spares.push(spare);
+  if (memory.spares.length > sparesMax) discard(memory, memory.spares.shift()!);
+  return true;
+}
+
+/** While others go on. */
+function discard(
+  memory: ForkMemory,
+  { directory, index }: { readonly directory: string; readonly index: string },
+): void {
+  const before = memory.discarded;
+  memory.discarded = before.then(() => remove(directory)).then(() => remove(index));
+}
+
+export function discardSpares(memory: ForkMemory): Promise<unknown> {
+  for (const spare of memory.spares.splice(0)) discard(memory, spare);
+  return memory.discarded;
+}
+
+/** Those of a process that was killed. */
+export async function sweepSpares({ folder, privateFolder }: ForkOptions): Promise<void> {
+  for (const place of [folder, privateFolder]) {
+    const names = await readdir(place).catch(() => []);
+    for (const name of names) if (name.startsWith(prefix)) await remove(join(place, name));
+  }
+}
+
+/** A file counts as the same only by all of its times and its size. */
+const careful = ['core.ignoreStat=false', 'core.trustctime=true', 'core.checkStat=default'].flatMap(one => ['-c', one]);
+
+/** As if it had been checked out anew at the commit. False where that is not so, whatever then is in its folder. */
+export async function takeSpare(fork: Fork, commit: string): Promise<boolean> {
+  const { repository, directory, index, memory } = fork;
+  const spare = memory.spares.pop();
+  if (spare === undefined) return false;
+  const isMoved = (await succeeds(rename(spare.index, index))) && (await succeeds(rename(spare.directory, directory)));
+  if (!isMoved || !(await succeeds(rm(join(directory, '.git'))))) return false;
+  if (!(await makeNotes(repository, directory, commit, true))) return false;
+  const place = withIndex(await placeIn(repository, directory), index);
+  const reset = [...careful, 'read-tree', '--no-sparse-checkout', '--reset', '-u', commit];
+  if (!(await ask(place, reset, { timeMsMax: 600_000 })).ok) return false;
+  if (!(await ask(place, ['clean', '-ffdxq'], { timeMsMax: 600_000 })).ok) return false;
+  const notes = await notesOf(repository, directory);
+  if (notes === undefined || !(await isAsMade(directory))) return false;
+  await showIndex(fork, notes);
+  await keepIndex(fork, notes, commit);
+  return true;
+}
+
+/** Git looks at the exec bit alone: other modes, and names that a file has elsewhere, are what somebody made there. */
+async function isAsMade(top: string): Promise<boolean> {
+  const on = ~process.umask();
+  const [folder, files] = [0o777 & on, [0o666 & on, 0o777 & on]];
+  for await (const [path, entry] of entriesBelow(top, new Set())) {
+    if (entry.isSymbolicLink()) continue;
+    const stats = ifReadable(() => lstatSync(onDisk(top, path)));
+    const mode = (stats?.mode ?? 0) & 0o7777;
+    const isFile = stats?.isFile() === true && stats.nlink === 1 && files.includes(mode);
+    if (!isFile && !(stats?.isDirectory() === true && mode === folder)) return false;
+  }
+  return true;
+}
