@@ -120,26 +120,31 @@ function placesOf(options: GitCheckpointOptions): (task?: string) => Promise<Sav
     const fork = directory !== undefined && existsSync(directory) ? directory : undefined;
     const before = known.get(fork);
     if (before !== undefined && existsSync(before.own.repository.gitDirectory)) return before;
-    const found = fork === undefined ? undefined : await forkAt(repository, fork);
-    const isFork = found !== undefined;
-    const ownFolder = isFork ? join(folder, `fork-${safeName(task ?? '')}`) : folder;
-    const of = found?.head === undefined ? undefined : { loop: (await placeOf()).own, head: found.head };
-    const own = await openPrivate(found?.repository ?? repository, ownFolder, { excluded, replaced, of });
-    const place: SavePlace = { loop, own, limits, memory: {}, isFork };
+    const ofFork = fork === undefined ? undefined : await privateOfFork(options, fork, task ?? '', placeOf);
+    const own = ofFork ?? (await openPrivate(repository, folder, { excluded, replaced }));
+    const place: SavePlace = { loop, own, limits, memory: {}, isFork: ofFork !== undefined };
     known.set(fork, place);
     return place;
   };
   return placeOf;
 }
 
-/** Git need not be asked about a worktree as we made it. `head`: what HEAD of it is called in the loop's repository. */
-async function forkAt(repository: Repository, folder: string) {
-  const directory = dirname(topEntry(folder));
+/** Git need not be asked about a worktree as we made it. Undefined where the folder is none. */
+async function privateOfFork(
+  { repository, folder, excluded, replaced }: GitCheckpointOptions,
+  inside: string,
+  task: string,
+  loop: () => Promise<SavePlace>,
+): Promise<PrivateGit | undefined> {
+  const own = join(folder, `fork-${safeName(task)}`);
+  const directory = dirname(topEntry(inside));
   const notes = await notesOf(repository, directory);
-  if (notes !== undefined)
-    return { repository: { ...repository, directory, gitDirectory: notes }, head: headIn(notes) };
-  const opened = await openRepository({ directory: folder, environment: repository.environment });
-  return opened.ok ? { repository: opened.repository, head: undefined } : undefined;
+  if (notes !== undefined) {
+    const of = { loop: (await loop()).own, head: headIn(notes) };
+    return openPrivate({ ...repository, directory, gitDirectory: notes }, own, { excluded, replaced, of });
+  }
+  const opened = await openRepository({ directory: inside, environment: repository.environment });
+  return opened.ok ? openPrivate(opened.repository, own, { excluded, replaced }) : undefined;
 }
 
 /** The nearest `.git`: a loop may work in a folder of the tree. */

@@ -172,7 +172,7 @@ async function put(path: string, content: string): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** An index to begin with, where one was laid for it: that of a fork, whose files are its objects byte for byte. */
+/** An index to begin with, where one was laid for it: that of a fork, whose files are its objects byte for byte, and all there is. */
 export const seedOf = (folder: string): string => `${folder}.seed`;
 
 /** Whether git shall miss their files on disk. */

@@ -138,6 +138,11 @@ export async function ignoredAtStart(own: PrivateGit): Promise<ReadonlySet<strin
   return new Set(paths);
 }
 
+/** Of a fork in which nothing but the files of its commit was, when its work began. */
+export async function recordNothingIgnored({ folder }: PrivateGit): Promise<void> {
+  if (!existsSync(ignoredFile(folder))) await writeList(ignoredFile(folder), []);
+}
+
 /** The entry that covers a path: itself, or a folder above it. */
 export const coveringEntry = (ignored: ReadonlySet<string>, path: string): string | undefined =>
   ignored.has(path) ? path : foldersAbove(path).find(folder => ignored.has(`${folder}/`));

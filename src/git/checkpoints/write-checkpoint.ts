@@ -1,4 +1,5 @@
 // Writes a checkpoint: the private index becomes a tree, a commit and a ref; nothing of the user's is touched.
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collected } from '../../processes/run-detached.ts';
@@ -9,11 +10,11 @@ import { stampOf } from '../disk.ts';
 import { ownLock, ownRefLock, setRef, waitForLock } from '../locks.ts';
 import { revision, writeCommit } from '../objects.ts';
 import { toInput, toText } from '../paths.ts';
-import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit } from '../private.ts';
+import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, seedOf } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import { anchorTrailer, ralph, refOf } from './refs.ts';
 import { limitsByDefault, type ScanLimits, scan, specialFiles } from './scan.ts';
-import { ignoredAtStart, recordChangesAtStart, recordUserEdits } from './user-edits.ts';
+import { ignoredAtStart, recordChangesAtStart, recordNothingIgnored, recordUserEdits } from './user-edits.ts';
 
 export interface SavePlace {
   readonly loop: string;
@@ -44,7 +45,7 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
     return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
   const [unknown, unread, special] = await Promise.all([
     isFirst && !place.isFork ? recordChangesAtStart(own) : undefined,
-    initIndex(own, place.isFork),
+    beginIndex(place),
     isFirst || order.kind === 'by-hand' ? specialFiles(own) : [],
   ]);
   if (unknown !== undefined) return failed('git cannot tell what is changed here', unknown);
@@ -60,6 +61,11 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   const { tree, commit, skipped } = written;
   if (!place.isFork) await recordUserEdits(own, order, tree);
   return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
+}
+
+async function beginIndex({ own, isFork }: SavePlace): Promise<string | undefined> {
+  if (isFork && existsSync(seedOf(own.folder))) await recordNothingIgnored(own); // before the seed goes
+  return initIndex(own, isFork);
 }
 
 interface Parts {

@@ -88,11 +88,11 @@ const anyIndex = Buffer.from('DIRC\0\0\0', 'latin1');
 
 /**
  * Copies of the index that a checkout has just left, with the times and sizes of all files: one for our looks at the work,
- * and one for checkpoints where their files are the objects byte for byte. They seem as old as the second in which it was
+ * and one for checkpoints where the files are the objects byte for byte, and nothing else is there. They seem as old as the second in which it was
  * written, so that git reads again what was changed in that second.
  */
 export async function keepIndex(fork: Fork, notes: string, commit: string): Promise<void> {
-  const { repository, index, seed, memory } = fork;
+  const { repository, options, index, seed, memory } = fork;
   const bytes = await readFile(join(notes, 'index')).catch(() => undefined);
   if (bytes === undefined) return;
   const version = bytes.subarray(0, anyIndex.length).equals(anyIndex) ? bytes[anyIndex.length]! : 0;
@@ -104,7 +104,8 @@ export async function keepIndex(fork: Fork, notes: string, commit: string): Prom
   const settings = await userSettings(repository, memory);
   const rules = [...settings.attributes, join(repository.commonDirectory, 'info', 'attributes')];
   const isRuled = (await Promise.all(rules.map(path => succeeds(stat(path))))).includes(true);
-  if (settings.isPlain && !isRuled && !bytes.includes('.gitattributes')) await putIndex(seed, bytes, mtimeMs);
+  const isPlain = settings.isPlain && !isRuled && !bytes.includes('.gitattributes');
+  if (isPlain && options.isReusable) await putIndex(seed, bytes, mtimeMs);
 }
 
 async function putIndex(path: string, bytes: Buffer, mtimeMs: number): Promise<void> {

@@ -40,7 +40,6 @@ export async function dropFork(fork: Fork): Promise<Done> {
   const { repository, directory, ref, index, seed } = fork;
   const dropped: Done = (await layAside(fork)) ? { ok: true } : await dropTree(repository, directory);
   if (!dropped.ok) return dropped;
-  await removeRef(repository, ref);
-  await Promise.all([index, seed].map(path => rm(path, { force: true })));
+  await Promise.all([removeRef(repository, ref), rm(index, { force: true }), rm(seed, { force: true })]);
   return { ok: true };
 }

@@ -47,19 +47,23 @@ async function mergeIntoFork(fork: Fork): Promise<MergedIntoFork | Refusal> {
   const tip = await tipOf(fork);
   if (tip === '') return refuse(`The loop's branch ${options.branch} is gone.`);
   if (bringing === undefined && base === tip) return { ok: true, changed: unheard?.changed ?? false, isMerged: false };
+  const brought = await bring(fork, record, tip);
+  return 'ok' in brought ? brought : answer(fork, brought.unheard!);
+}
+
+/** What the branch became, into the fork. */
+async function bring(fork: Fork, record: ForkRecord, tip: string): Promise<ForkRecord | Refusal> {
+  const { base, bringing } = record;
   const place = await placeIn(fork.repository, fork.directory);
   const plain = bringing === undefined ? await plainMerge(fork, place, { from: base, to: tip }) : undefined;
   const saved = bringing === undefined ? await saveWork(fork, place, record, plain) : record;
   if ('ok' in saved) return saved;
   const brought = plain && (await writePlainly(fork, place, saved, { ...plain, tip }));
-  if (brought !== undefined) return answer(fork, brought.unheard!);
-  const merged = await merge(place, `refs/heads/${options.branch}`, fork.ref);
-  if (!merged.ok) {
-    if (bringing === undefined) await fork.remember(record); // no file was touched yet
-    return merged;
-  }
-  const written = await writeMerge(fork, place, saved, { tip, merged });
-  return 'ok' in written ? written : answer(fork, written.unheard!);
+  if (brought !== undefined) return brought;
+  const merged = await merge(place, `refs/heads/${fork.options.branch}`, fork.ref);
+  if (merged.ok) return writeMerge(fork, place, saved, { tip, merged });
+  if (bringing === undefined) await fork.remember(record); // no file was touched yet
+  return merged;
 }
 
 /** After this the fork's files may be lost: they can be had back from the ref. */

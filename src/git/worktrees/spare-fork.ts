@@ -29,8 +29,7 @@ export async function layAside({ repository, options, directory, index, memory }
     index: join(options.privateFolder, `${prefix}${memory.laid}`),
   };
   if (!(await succeeds(rename(directory, spare.directory)))) return false;
-  await rm(notes, { recursive: true, force: true });
-  await succeeds(rename(index, spare.index));
+  await Promise.all([rm(notes, { recursive: true, force: true }), succeeds(rename(index, spare.index))]);
   memory.spares.push(spare);
   if (memory.spares.length > sparesMax) discard(memory, memory.spares.shift()!);
   return true;
