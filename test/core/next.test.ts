@@ -102,6 +102,19 @@ describe('parallel iterations', () => {
     expect(story.begin('C')).toEqual([]);
   });
 
+  it('given forks that are to be saved, then another task begins meanwhile, and not one of those; a person’s checkpoint comes first', () => {
+    const settings = { parallel: 3, worktreePerTask: true, checks: ['x'], checkpoints: true };
+    const story = new Story(settings, [spec('A'), spec('B'), spec('C'), spec('D')]);
+    for (const task of ['A', 'B', 'C']) story.begin(task);
+    story.performed(says('not yet'), 1);
+    story.performed(claims('B'), 2);
+    expect(story.effectKeys()).toEqual(['perform:3', 'checkpoint:2']);
+    story.checkpointed('cp-1');
+    expect(story.effectKeys()).toEqual(['perform:3', 'checkpoint:3', 'begin:A']);
+    story.command({ type: 'checkpoint', label: 'mine' });
+    expect(story.effectKeys()).toEqual(['perform:3', 'checkpoint:3']);
+  });
+
   it('given one stop, then both performs drop out, both end interrupted, and then the loop ends as asked', () => {
     const story = two();
     story.command({ type: 'stop' });
