@@ -1,8 +1,9 @@
 // Files on disk: what lies at a path of the repository, never seen through a symbolic link, and small durable records.
 import { createHash } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants, type Dirent, opendirSync, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { Entry } from './call.ts';
 import { foldersAbove, onDisk } from './paths.ts';
 
@@ -105,4 +106,40 @@ export async function writeDurably(path: string, content: string | Buffer, flush
 export async function sync(path: string): Promise<void> {
   const file = await open(path, 'r');
   await file.sync().finally(() => file.close());
+}
+
+const foldersAtOnce = 50;
+
+/** Ignored folders and other repositories are left out, as in the checkpoint. Not one wait for each folder: a start would feel it. */
+export async function* entriesBelow(
+  top: string,
+  ignored: ReadonlySet<string>,
+): AsyncGenerator<readonly [path: string, entry: Dirent]> {
+  const folders = [''];
+  for (let count = 1; folders.length > 0; count += 1) {
+    if (count % foldersAtOnce === 0) await setImmediate();
+    const folder = folders.pop()!;
+    const inside: string[] = [];
+    for (const entry of entriesIn(onDisk(top, folder))) {
+      const path = `${folder}${entry.name}`;
+      if (path === '.git') continue;
+      if (entry.name === '.git') {
+        inside.length = 0;
+        break;
+      }
+      yield [path, entry];
+      if (entry.isDirectory() && !ignored.has(`${path}/`)) inside.push(`${path}/`);
+    }
+    folders.push(...inside);
+  }
+}
+
+/** Nothing where it is gone, or closed to us. */
+function* entriesIn(path: Buffer): Generator<Dirent> {
+  const folder = ifReadable(() => opendirSync(path as unknown as string, { encoding: 'latin1' as BufferEncoding }));
+  try {
+    for (let entry = folder?.readSync(); entry; entry = folder?.readSync()) yield entry;
+  } finally {
+    folder?.closeSync();
+  }
 }

@@ -15,7 +15,7 @@ import { syncUserIndex } from './progress/sync-user-index.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
-import { headIn, notesOf } from './worktrees/notes.ts';
+import { headIn, notesOf } from './worktree-notes.ts';
 
 export interface GitCheckpointOptions {
   readonly loop: string;

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 const never = new Promise<never>(() => {});
-const changing = /^(update-ref|read-tree|clean|add|update-index|worktree|symbolic-ref|checkout-index)$/;
+const changing = /^(update-ref|read-tree|add|update-index|worktree|symbolic-ref|checkout-index)$/;
 const isChanging = (args: readonly string[]): boolean => args.some(one => changing.test(one)) && !args.includes('list');
 /** All moments take minutes; without this only those around calls that change something, by turns before and after. */
 const isThorough = process.env['RALPH_TEST_THOROUGH'] === '1';

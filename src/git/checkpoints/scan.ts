@@ -1,9 +1,9 @@
 // Scan of the working tree: what differs from the last checkpoint, without what a checkpoint cannot or should not hold.
-import { accessSync, constants, type Dirent, lstatSync, opendirSync, type Stats } from 'node:fs';
+import { accessSync, constants, type Dirent, lstatSync, type Stats } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { git } from '../call.ts';
 import type { Skipped } from '../checkpoints.ts';
-import { ifReadable } from '../disk.ts';
+import { entriesBelow, ifReadable } from '../disk.ts';
 import { foldersAbove, onDisk, pathsOf, shown, toText } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
@@ -179,40 +179,4 @@ export async function specialFiles(own: PrivateGit): Promise<readonly Skipped[]>
     if (why !== undefined && !ignored.has(path)) found.push({ path: toText(path), why });
   }
   return found;
-}
-
-const foldersAtOnce = 50;
-
-/** Ignored folders and other repositories are left out, as in the checkpoint. Not one wait for each folder: a start would feel it. */
-export async function* entriesBelow(
-  top: string,
-  ignored: ReadonlySet<string>,
-): AsyncGenerator<readonly [path: string, entry: Dirent]> {
-  const folders = [''];
-  for (let count = 1; folders.length > 0; count += 1) {
-    if (count % foldersAtOnce === 0) await setImmediate();
-    const folder = folders.pop()!;
-    const inside: string[] = [];
-    for (const entry of entriesIn(onDisk(top, folder))) {
-      const path = `${folder}${entry.name}`;
-      if (path === '.git') continue;
-      if (entry.name === '.git') {
-        inside.length = 0;
-        break;
-      }
-      yield [path, entry];
-      if (entry.isDirectory() && !ignored.has(`${path}/`)) inside.push(`${path}/`);
-    }
-    folders.push(...inside);
-  }
-}
-
-/** Nothing where it is gone, or closed to us. */
-function* entriesIn(path: Buffer): Generator<Dirent> {
-  const folder = ifReadable(() => opendirSync(path as unknown as string, { encoding: 'latin1' as BufferEncoding }));
-  try {
-    for (let entry = folder?.readSync(); entry; entry = folder?.readSync()) yield entry;
-  } finally {
-    folder?.closeSync();
-  }
 }

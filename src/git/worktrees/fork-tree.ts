@@ -52,7 +52,7 @@ const changesMax = 500;
 const look = ['ls-files', '-z', '-t', '-m', '-o', '--exclude-standard', '--deduplicate'];
 
 /** What differs from the commit that the fork's index holds; undefined where it holds another, or something may convert files. */
-export async function plainWork(fork: Fork, place: GitPlace, base: string): Promise<Changes | undefined> {
+async function plainWork(fork: Fork, place: GitPlace, base: string): Promise<Changes | undefined> {
   const { repository, options, directory, index, memory } = fork;
   const held = memory.held.get(index);
   if (held?.commit !== base || held.stamp === '' || held.stamp !== (await stampOf(index))) return undefined;

@@ -8,7 +8,7 @@ import { safeName } from '../paths.ts';
 import { seedOf } from '../private.ts';
 import type { KnownSettings } from '../progress/user-settings.ts';
 import type { Repository } from '../repository.ts';
-import { notesOf } from './notes.ts';
+import { notesOf } from '../worktree-notes.ts';
 
 export interface ForkOptions {
   readonly loop: string;

@@ -4,9 +4,9 @@ import { succeeds } from '../disk.ts';
 import type { Forked } from '../forks.ts';
 import { removeRef, setRef } from '../locks.ts';
 import { type Done, refuse } from '../refusal.ts';
+import { notesOf } from '../worktree-notes.ts';
 import { type Fork, tipOf } from './fork.ts';
 import { keepIndex } from './fork-tree.ts';
-import { notesOf } from './notes.ts';
 import { layAside, takeSpare } from './spare-fork.ts';
 import { checkOutTree, dropTree } from './worktree.ts';
 

@@ -13,6 +13,7 @@ import { rememberSync, stampOfIndex } from '../private.ts';
 import { headName, makeCommit, messageOf } from '../progress/git-commits.ts';
 import { type Done, type Refusal, refuse, withConflicts } from '../refusal.ts';
 import { placeIn, type Repository, settingNames } from '../repository.ts';
+import { headIn, notesOf } from '../worktree-notes.ts';
 import {
   type Fork,
   type ForkMemory,
@@ -25,7 +26,6 @@ import {
 } from './fork.ts';
 import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
 import { dropFork, makeFork } from './make-fork.ts';
-import { headIn, notesOf } from './notes.ts';
 import { discardSpares, sweepSpares } from './spare-fork.ts';
 
 const namesMax = 20;

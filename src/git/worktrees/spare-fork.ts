@@ -3,18 +3,18 @@ import { lstatSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask, withIndex } from '../call.ts';
-import { entriesBelow } from '../checkpoints/scan.ts';
-import { ifReadable, stampOf, succeeds } from '../disk.ts';
-import { onDisk } from '../paths.ts';
+import { entriesBelow, ifReadable, stampOf, succeeds } from '../disk.ts';
+import { onDisk, pathsOf } from '../paths.ts';
 import { placeIn } from '../repository.ts';
+import { makeNotes, notesOf } from '../worktree-notes.ts';
 import type { Fork, ForkMemory, ForkOptions } from './fork.ts';
 import { keepIndex, showIndex } from './fork-tree.ts';
-import { makeNotes, notesOf } from './notes.ts';
 
 const prefix = '.spare-'; // no fork is called so
 const sparesMax = 2;
 
-const remove = (path: string): Promise<boolean> => succeeds(rm(path, { recursive: true, force: true }));
+const remove = (path: string | Buffer): Promise<boolean> =>
+  succeeds(rm(path as string, { recursive: true, force: true }));
 
 /** No worktree any more. False where it must be dropped instead. */
 export async function layAside({ repository, options, directory, index, memory }: Fork): Promise<boolean> {
@@ -71,7 +71,10 @@ export async function takeSpare(fork: Fork, commit: string): Promise<boolean> {
   const place = withIndex(await placeIn(repository, directory), index);
   const reset = [...careful, 'read-tree', '--no-sparse-checkout', '--reset', '-u', commit];
   if (!(await ask(place, reset, { timeMsMax: 600_000 })).ok) return false;
-  if (!(await ask(place, ['clean', '-ffdxq'], { timeMsMax: 600_000 })).ok) return false;
+  const foreign = await ask(place, ['ls-files', '-z', '-o', '--directory'], { timeMsMax: 600_000 }); // ignored ones too
+  if (!foreign.ok) return false;
+  const gone = await Promise.all(pathsOf(foreign).map(path => remove(onDisk(directory, path.replace(/\/$/, '')))));
+  if (gone.includes(false)) return false;
   const notes = await notesOf(repository, directory);
   if (notes === undefined || !(await isAsMade(directory))) return false;
   await showIndex(fork, notes);

@@ -10,7 +10,7 @@ import { revision } from '../objects.ts';
 import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from '../paths.ts';
 import { type Done, type Refusal, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
-import { makeNotes, notesOf } from './notes.ts';
+import { makeNotes, notesOf } from '../worktree-notes.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */

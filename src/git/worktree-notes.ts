@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { realOf, succeeds } from '../disk.ts';
-import type { Repository } from '../repository.ts';
+import { realOf, succeeds } from './disk.ts';
+import type { Repository } from './repository.ts';
 
 type Common = Pick<Repository, 'commonDirectory'>;
 
