@@ -215,6 +215,7 @@ interface Search {
 /** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
 const block = Buffer.allocUnsafeSlow(16_384);
 const blockPairs = new Uint16Array(block.buffer);
+const blockWords = new Int32Array(block.buffer);
 
 /** Tries the rules whose mark begins at `at` of the block, which begins at `from` of the text. */
 function tryAt(search: Search, from: number, at: number): void {
@@ -240,20 +241,28 @@ function tryPairs(search: Search, from: number, first: number, length: number): 
   }
 }
 
+/** The first of the words from `at` on, two by two, in which a pair of a mark stands; `end` when there is none. */
+function nextMarked(pairs: Uint8Array, at: number, end: number): number {
+  for (let word = at; word < end; word += 2) {
+    const one = blockWords[word]!;
+    const two = blockWords[word + 1]!;
+    const first = pairs[one & 0xffff]! | pairs[one >>> 16]!;
+    if ((first | pairs[two & 0xffff]! | pairs[two >>> 16]!) !== 0) return word;
+  }
+  return end;
+}
+
 /**
  * Of three bytes in a row two stand together at an even place, so only every second pair is looked up, four at a time. Blocks
  * overlap by two bytes: a mark lies whole in one of them.
  */
 function scan(text: string, enough: number, table: Table): Span[] {
   const search: Search = { text, table, enough, spans: [], coveredTo: 0 };
-  const { pairs } = table;
   for (let from = 0; from + 2 < text.length; from += block.length - 2) {
     const length = block.write(text.slice(from, from + block.length), 'latin1');
-    const pairCount = length >> 1;
-    for (let at = 0; at < pairCount; at += 4) {
-      const firstTwo = pairs[blockPairs[at]!]! | pairs[blockPairs[at + 1]!]!;
-      if ((firstTwo | pairs[blockPairs[at + 2]!]! | pairs[blockPairs[at + 3]!]!) === 0) continue;
-      tryPairs(search, from, at, length);
+    const end = (length + 3) >> 2;
+    for (let word = nextMarked(table.pairs, 0, end); word < end; word = nextMarked(table.pairs, word + 2, end)) {
+      tryPairs(search, from, word * 2, length);
       if (search.spans.length >= enough) return search.spans;
     }
   }
