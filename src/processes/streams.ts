@@ -162,11 +162,33 @@ const spareBytes = 4;
 
 /**
  * A long text lies in bytes of our own: kept as strings, what an agent floods us with would live just long enough to make
- * the collector let the heap grow by a hundred megabytes (F28, F29). One byte for each character while all of it is ASCII.
+ * the collector let the heap grow by a hundred megabytes (F28, F29).
  */
 export function tailOf(charsMax: number): Tail {
-  const ringChars = charsMax + spareBytes;
   let short = '';
+  let ring: Tail | undefined;
+  return {
+    add(text) {
+      if (ring === undefined && short.length + text.length <= shortCharsMax) {
+        short += text;
+        return;
+      }
+      ring ??= ringOf(charsMax);
+      if (short !== '') ring.add(short.slice(-charsMax));
+      short = '';
+      ring.add(text.slice(-charsMax));
+    },
+    text() {
+      const end = (ring?.text() ?? short).slice(-charsMax);
+      const first = end.charCodeAt(0);
+      return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
+    },
+  };
+}
+
+/** Takes texts of at most `charsMax`. One byte for each character while all of it is ASCII. */
+function ringOf(charsMax: number): Tail {
+  const ringChars = charsMax + spareBytes;
   let bytes: Buffer | undefined;
   let charBytes: 1 | 2 = 1;
   /** All that was ever written: it goes round, so that nothing is moved. */
@@ -213,22 +235,7 @@ export function tailOf(charsMax: number): Tail {
     return held.toString(encoding, end % last, last) + held.toString(encoding, 0, end % last);
   }
 
-  return {
-    add(text) {
-      if (bytes === undefined && short.length + text.length <= shortCharsMax) {
-        short += text;
-        return;
-      }
-      if (short !== '') write(short.slice(-charsMax));
-      short = '';
-      write(text.slice(-charsMax));
-    },
-    text() {
-      const end = (bytes === undefined ? short : written(bytes)).slice(-charsMax);
-      const first = end.charCodeAt(0);
-      return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
-    },
-  };
+  return { add: write, text: () => (bytes === undefined ? '' : written(bytes)) };
 }
 
 /** The producer's side. */
