@@ -7,6 +7,7 @@ import { forecastCost } from '../core/spend.ts';
 import { activeMsAt, initialState, isSingleTask, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import type { Notifier } from '../engine/engine.ts';
+import { columnsOf } from '../text/columns.ts';
 import { formatDuration, formatUsd } from '../text/format.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
 import { type EventLine, eventLine } from '../views/event-line.ts';
@@ -93,7 +94,7 @@ export function liveLine(
       .filter(part => part.goes === 0 || part.goes > gone)
       .map(part => part.text)
       .join(` ${dot} `);
-  return [0, 1, 2, 3, 4].map(without).find(line => line.length <= columns) ?? without(5);
+  return [0, 1, 2, 3, 4].map(without).find(line => columnsOf(line) <= columns) ?? without(5);
 }
 
 const clockColumns = '[00:00:00] '.length + 1;

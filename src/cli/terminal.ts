@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { columnsOf, takeColumns } from '../text/columns.ts';
 import { stripControls } from '../text/text.ts';
 
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet' | 'strong';
@@ -56,12 +57,12 @@ export const oneLine = (text: string): string => plain(text).replaceAll('\n', ' 
 export function fitted(text: string, columns: number, { ascii }: Pick<Style, 'ascii'>): string {
   const line = oneLine(text);
   const mark = ascii ? '...' : '…';
-  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - mark.length))}${mark}`;
+  return columnsOf(line) <= columns ? line : `${takeColumns(line, columns - mark.length)}${mark}`;
 }
 
 /** `first` stands before the first line; the others begin below its end. */
 export const hanging = (first: string, text: string, columns: number): string =>
-  `${first}${wrapped(text, columns - first.length - 1).join(`\n${' '.repeat(first.length)}`)}`;
+  `${first}${wrapped(text, columns - columnsOf(first) - 1).join(`\n${' '.repeat(columnsOf(first))}`)}`;
 
 /**
  * Text over as many lines as it needs: broken between words, and inside a word only when it is longer than a line. With
@@ -69,20 +70,31 @@ export const hanging = (first: string, text: string, columns: number): string =>
  */
 export function wrapped(text: string, columns: number, wholeWords = false): readonly string[] {
   const width = Math.min(Math.max(columns, 20), proseColumnsMax);
-  const cut = wholeWords ? /.+/gsu : new RegExp(`.{1,${width}}`, 'gsu');
+  const cut = (word: string): readonly string[] => (wholeWords ? [word] : pieces(word, width));
   return plain(text)
     .split('\n')
     .flatMap(paragraph => {
-      if (paragraph.length <= width) return [paragraph];
+      if (columnsOf(paragraph) <= width) return [paragraph];
       const lines: string[] = [''];
-      for (const word of paragraph.split(' ').flatMap(one => one.match(cut) ?? [''])) {
+      for (const word of paragraph.split(' ').flatMap(cut)) {
         const last = lines.at(-1) ?? '';
         if (last === '') lines[lines.length - 1] = word;
-        else if (last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+        else if (columnsOf(last) + 1 + columnsOf(word) <= width) lines[lines.length - 1] = `${last} ${word}`;
         else lines.push(word);
       }
       return lines;
     });
+}
+
+/** A word that may be longer than a line, such as a sentence in Chinese. */
+function pieces(word: string, columns: number): readonly string[] {
+  const all: string[] = [];
+  let rest = word;
+  while (columnsOf(rest) > columns) {
+    all.push(takeColumns(rest, columns));
+    rest = rest.slice(all.at(-1)!.length);
+  }
+  return [...all, rest];
 }
 
 /** `  `, `ralph: `, `  process    `: the lines below the first begin under its end. */
@@ -95,7 +107,7 @@ export function folded(text: string, { isTTY, columns }: Pick<NodeJS.WriteStream
   return text
     .split('\n')
     .map(line => {
-      if (stripVTControlCharacters(line).length < width || line.includes('\x1b')) return line; // painted: fitted before
+      if (columnsOf(stripVTControlCharacters(line)) < width || line.includes('\x1b')) return line; // painted: fitted before
       const start = lineStart.exec(line)?.[0] ?? '';
       const below = ' '.repeat(start === '' || start.trim() !== '' ? start.length : start.length + 2);
       return `${start}${wrapped(line.slice(start.length), width - below.length - 1, true).join(`\n${below}`)}`;

@@ -30,6 +30,15 @@ export function iterationFolder(loopFolder: string, iteration: number): string {
   return join(loopFolder, 'iterations', String(iteration));
 }
 
+const scratch = Buffer.allocUnsafeSlow(262_144);
+const charBytesMax = 3; // of UTF-16's units in UTF-8
+
+/** Good until the next one; what an agent floods us with needs no memory of its own. */
+function encoded(text: string): Buffer {
+  if (text.length * charBytesMax > scratch.length) return Buffer.from(text);
+  return scratch.subarray(0, scratch.write(text));
+}
+
 function fileWriter(folder: string, redact: Redact): SpoolWriter {
   const descriptors = new Map<string, number>();
   const redactors = { output: makeStreamRedactor(redact), errors: makeStreamRedactor(redact) };
@@ -41,9 +50,10 @@ function fileWriter(folder: string, redact: Redact): SpoolWriter {
     const descriptor = descriptors.get(channel) ?? openSync(join(folder, `${channel}.log`), 'a', 0o600);
     descriptors.set(channel, descriptor);
     const room = outputBytesMax - written;
-    written += Buffer.byteLength(text);
-    if (written <= outputBytesMax) writeSync(descriptor, text);
-    else writeSync(descriptor, `${new StringDecoder().write(Buffer.from(text).subarray(0, room))}\n${cutWords}`);
+    const bytes = encoded(text);
+    written += bytes.length;
+    if (written <= outputBytesMax) writeSync(descriptor, bytes);
+    else writeSync(descriptor, `${new StringDecoder().write(bytes.subarray(0, room))}\n${cutWords}`);
   }
   return {
     write(text, channel) {

@@ -128,13 +128,23 @@ interface Pipes {
   close(): void;
 }
 
+const pipeBytes = 65_536; // more does not lie in one
+
+/** Into one buffer of its own: what comes with `data` is good for that moment only. It is paused until someone listens. */
+function readerOf(fd: number): Socket {
+  const callback = (count: number, bytes: Uint8Array): boolean =>
+    socket.emit('data', Buffer.from(bytes.buffer, bytes.byteOffset, count));
+  const onread = { buffer: Buffer.allocUnsafeSlow(pipeBytes), callback };
+  const socket = new Socket({ fd, readable: true, writable: false, onread });
+  return socket.pause();
+}
+
 /** Ours first: the other side then opens its ends without waiting. */
 function openPipes(pathOf: (name: Name) => string): Pipes | undefined {
   const { O_RDONLY, O_WRONLY, O_RDWR, O_NONBLOCK } = constants;
   try {
     const guards = [pathOf('in'), pathOf('answers')].map(path => openSync(path, O_RDWR | O_NONBLOCK));
-    const reader = (name: Name) =>
-      new Socket({ fd: openSync(pathOf(name), O_RDONLY | O_NONBLOCK), readable: true, writable: false });
+    const reader = (name: Name) => readerOf(openSync(pathOf(name), O_RDONLY | O_NONBLOCK));
     const writer = (name: Name) =>
       new Socket({ fd: openSync(pathOf(name), O_WRONLY | O_NONBLOCK), readable: false, writable: true });
     const [output, errors, told] = [reader('out'), reader('err'), reader('told')];

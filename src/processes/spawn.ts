@@ -198,6 +198,7 @@ function listenToInit(running: Running, shutdown: Shutdown, set: ProcessSet): ()
     answered = true;
     shutdown.left(() => answers.end('close\n'));
   });
+  told.resume();
   return () => heard.startsWith('started');
 }
 

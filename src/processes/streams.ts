@@ -48,6 +48,7 @@ export function readText(stream: Socket, { channel, lineBytesMax, queue, heard }
     turnBytes += bytes.length;
     if (turnBytes >= bytesPerTurn) endTurn();
   });
+  stream.resume();
   return () => push(bounded.end());
 }
 
@@ -156,7 +157,8 @@ export interface Tail {
 }
 
 const shortCharsMax = 65_536;
-const charBytes = 2; // of UTF-16
+/** Of what is not ASCII, UTF-8 takes more bytes than there are characters: with so many to spare that shows at once. */
+const spareBytes = 4;
 
 /**
  * A long text lies in bytes of our own: kept as strings, what an agent floods us with would live just long enough to make
@@ -164,52 +166,76 @@ const charBytes = 2; // of UTF-16
  */
 export function tailOf(charsMax: number): Tail {
   let short = '';
+  let ring: Tail | undefined;
+  return {
+    add(text) {
+      if (ring === undefined && short.length + text.length <= shortCharsMax) {
+        short += text;
+        return;
+      }
+      ring ??= ringOf(charsMax);
+      if (short !== '') ring.add(short.slice(-charsMax));
+      short = '';
+      ring.add(text.slice(-charsMax));
+    },
+    text() {
+      const end = (ring?.text() ?? short).slice(-charsMax);
+      const first = end.charCodeAt(0);
+      return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
+    },
+  };
+}
+
+/** Takes texts of at most `charsMax`. One byte for each character while all of it is ASCII. */
+function ringOf(charsMax: number): Tail {
+  const ringChars = charsMax + spareBytes;
   let bytes: Buffer | undefined;
+  let charBytes: 1 | 2 = 1;
   /** All that was ever written: it goes round, so that nothing is moved. */
   let length = 0;
 
+  const charsIn = (held: Buffer): number => (held.length - spareBytes) / charBytes;
+
   /** It grows only before it has gone round once. */
   function roomFor(chars: number): Buffer {
-    const held = bytes ?? Buffer.alloc(0);
-    const needed = Math.min(length + chars, charsMax) * charBytes;
-    if (needed <= held.length) return held;
-    const larger = Buffer.allocUnsafeSlow(Math.min(2 * needed, charsMax * charBytes));
-    held.copy(larger, 0, 0, length * charBytes);
+    const needed = Math.min(length + chars, ringChars);
+    if (bytes !== undefined && needed <= charsIn(bytes)) return bytes;
+    const larger = Buffer.allocUnsafeSlow(Math.min(2 * needed, ringChars) * charBytes + spareBytes);
+    bytes?.copy(larger, 0, 0, length * charBytes);
     return larger;
+  }
+
+  /** False when it is not ASCII, and all is. */
+  function put(held: Buffer, text: string, at: number): boolean {
+    if (charBytes === 2) return held.write(text, at * charBytes, 'utf16le') === text.length * charBytes;
+    return held.write(text, at, text.length + spareBytes, 'utf8') === text.length;
   }
 
   function write(text: string): void {
     const held = roomFor(text.length);
     bytes = held;
-    const at = (length * charBytes) % held.length;
-    const fits = (held.length - at) / charBytes;
-    held.write(text.slice(0, fits), at, 'utf16le');
-    if (fits < text.length) held.write(text.slice(fits), 0, 'utf16le');
-    length += text.length;
+    const at = length % charsIn(held);
+    const fits = charsIn(held) - at;
+    if (put(held, text.slice(0, fits), at) && put(held, text.slice(fits), 0)) length += text.length;
+    else widen(held, text);
+  }
+
+  /** What `text` has overwritten was too old already. */
+  function widen(held: Buffer, text: string): void {
+    const before = written(held);
+    [bytes, length, charBytes] = [undefined, 0, 2];
+    write(before.slice(Math.max(0, before.length + text.length - charsMax)) + text);
   }
 
   function written(held: Buffer): string {
+    const encoding = charBytes === 2 ? 'utf16le' : 'latin1';
     const end = length * charBytes;
-    if (end <= held.length) return held.toString('utf16le', 0, end);
-    return held.toString('utf16le', end % held.length) + held.toString('utf16le', 0, end % held.length);
+    const last = charsIn(held) * charBytes;
+    if (end <= last) return held.toString(encoding, 0, end);
+    return held.toString(encoding, end % last, last) + held.toString(encoding, 0, end % last);
   }
 
-  return {
-    add(text) {
-      if (bytes === undefined && short.length + text.length <= shortCharsMax) {
-        short += text;
-        return;
-      }
-      if (short !== '') write(short.slice(-charsMax));
-      short = '';
-      write(text.slice(-charsMax));
-    },
-    text() {
-      const end = bytes === undefined ? short.slice(-charsMax) : written(bytes);
-      const first = end.charCodeAt(0);
-      return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
-    },
-  };
+  return { add: write, text: () => (bytes === undefined ? '' : written(bytes)) };
 }
 
 /** The producer's side. */

@@ -96,12 +96,21 @@ function rarity(character: string): number {
   return isWordCode(character.charCodeAt(0)) ? 1.5 : 2;
 }
 
+/** Pairs of letters that are everywhere. */
+const common = new Set(
+  'th he in er an re nd at on nt es st en ed to it ou ea is or ti as te et ng of al de se le si ar ve ra ld ri'.split(
+    ' ',
+  ),
+);
+const isCommon = (text: string, at: number): boolean => common.has(text.slice(at, at + 2).toLowerCase());
+
 /** The place in a literal whose three characters are the rarest. */
 function rarestAt(literal: string): number {
   let best = 0;
   let bestScore = -1;
   for (let at = 0; at + 3 <= literal.length && at <= 24; at += 1) {
-    const score = [0, 1, 2].reduce((sum, step) => sum + rarity(literal[at + step] ?? ''), 0);
+    const usual = (isCommon(literal, at) ? 10 : 0) + (isCommon(literal, at + 1) ? 10 : 0);
+    const score = 20 - usual + [0, 1, 2].reduce((sum, step) => sum + rarity(literal[at + step] ?? ''), 0);
     if (score > bestScore) {
       best = at;
       bestScore = score;
@@ -146,20 +155,37 @@ function spanAt(trigger: Trigger, text: string, last: number, coveredTo: number)
 /** Where a trigger may begin, by the hash of three characters; `flags` says for which of them there is one. */
 interface Table {
   readonly flags: Uint8Array;
+  /** By two bytes as they stand in memory: 1 when they are the first two of a mark's three, 2 when they are the last two. */
+  readonly pairs: Uint8Array;
   readonly buckets: ReadonlyMap<number, readonly Trigger[]>;
+}
+
+const pairBytes = new Uint8Array(2);
+const pairInMemory = new Uint16Array(pairBytes.buffer);
+
+/** In capitals and small letters, as `fold` takes them for one. */
+function markPair(pairs: Uint8Array, mark: string, at: number, place: 1 | 2): void {
+  for (const capital of [0, 32, 32 << 8, 32 | (32 << 8)]) {
+    pairBytes[0] = fold(mark, at) ^ (capital & 0xff);
+    pairBytes[1] = fold(mark, at + 1) ^ (capital >> 8);
+    pairs[pairInMemory[0]!]! |= place;
+  }
 }
 
 function tableOf(all: readonly Marked[], rest?: Table): Table {
   const flags = rest === undefined ? new Uint8Array(0x8000) : rest.flags.slice();
+  const pairs = rest === undefined ? new Uint8Array(0x10000) : rest.pairs.slice();
   const buckets = new Map<number, Trigger[]>();
   for (const { mark, ...trigger } of all) {
     const at = rarestAt(mark);
     const hash = hashAt(mark, at);
     flags[hash] = 1;
+    markPair(pairs, mark, at, 1);
+    markPair(pairs, mark, at + 1, 2);
     buckets.set(hash, [...(buckets.get(hash) ?? []), { ...trigger, back: at + 2 }]);
   }
   for (const [hash, triggers] of rest?.buckets ?? []) buckets.set(hash, [...(buckets.get(hash) ?? []), ...triggers]);
-  return { flags, buckets };
+  return { flags, pairs, buckets };
 }
 
 /** The same for every scanner, and made when the first one needs it. */
@@ -174,39 +200,69 @@ function shapeTable(withAssignments: boolean): Table {
 /** Builds the table once; the scan itself reads each character once and tries rules only at marks. */
 export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
   const shaped = shapeTable(withAssignments);
-  const { flags, buckets } = forms.length === 0 ? shaped : tableOf(forms.map(exactly), shaped);
-  return (text, enough = Number.POSITIVE_INFINITY) => scan(text, enough, flags, buckets);
+  const table = forms.length === 0 ? shaped : tableOf(forms.map(exactly), shaped);
+  return (text, enough = Number.POSITIVE_INFINITY) => scan(text, enough, table);
 }
 
 interface Search {
   readonly text: string;
+  readonly table: Table;
+  readonly enough: number;
   readonly spans: Span[];
   coveredTo: number;
 }
 
-/** Tries the rules whose mark ends at `last`. */
-function tryAt(search: Search, triggers: readonly Trigger[], last: number, enough: number): void {
-  for (const trigger of triggers) {
-    const span = spanAt(trigger, search.text, last, search.coveredTo);
+/** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
+const block = Buffer.allocUnsafeSlow(16_384);
+const blockPairs = new Uint16Array(block.buffer);
+const blockWords = new Int32Array(block.buffer);
+
+/** Tries the rules whose mark begins at `at` of the block, which begins at `from` of the text. */
+function tryAt(search: Search, from: number, at: number): void {
+  const { text, table, enough, spans } = search;
+  const hash = (((block[at]! | 32) << 10) ^ ((block[at + 1]! | 32) << 5) ^ (block[at + 2]! | 32)) & 0x7fff;
+  if (table.flags[hash] === 0) return;
+  for (const trigger of table.buckets.get(hash) ?? []) {
+    if (spans.length >= enough) return;
+    const span = spanAt(trigger, text, from + at + 2, search.coveredTo);
     if (span === undefined) continue;
-    search.spans.push(span);
+    spans.push(span);
     search.coveredTo = Math.max(search.coveredTo, span.end);
-    if (search.spans.length >= enough) return;
   }
 }
 
-/** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
-const block = Buffer.allocUnsafeSlow(16_384);
+/** Tries what four pairs from `first` on may be part of. */
+function tryPairs(search: Search, from: number, first: number, length: number): void {
+  const { pairs } = search.table;
+  for (let at = first; at < first + 4; at += 1) {
+    const place = pairs[blockPairs[at]!]!;
+    if (place > 1 && at > 0 && at * 2 + 1 < length) tryAt(search, from, at * 2 - 1);
+    if ((place & 1) === 1 && at * 2 + 2 < length) tryAt(search, from, at * 2);
+  }
+}
 
-function scan(text: string, enough: number, flags: Uint8Array, buckets: Table['buckets']): Span[] {
-  const search: Search = { text, spans: [], coveredTo: 0 };
-  let hash = 0;
-  for (let from = 0; from < text.length; from += block.length) {
+/** The first of the words from `at` on, two by two, in which a pair of a mark stands; `end` when there is none. */
+function nextMarked(pairs: Uint8Array, at: number, end: number): number {
+  for (let word = at; word < end; word += 2) {
+    const one = blockWords[word]!;
+    const two = blockWords[word + 1]!;
+    const first = pairs[one & 0xffff]! | pairs[one >>> 16]!;
+    if ((first | pairs[two & 0xffff]! | pairs[two >>> 16]!) !== 0) return word;
+  }
+  return end;
+}
+
+/**
+ * Of three bytes in a row two stand together at an even place, so only every second pair is looked up, four at a time. Blocks
+ * overlap by two bytes: a mark lies whole in one of them.
+ */
+function scan(text: string, enough: number, table: Table): Span[] {
+  const search: Search = { text, table, enough, spans: [], coveredTo: 0 };
+  for (let from = 0; from + 2 < text.length; from += block.length - 2) {
     const length = block.write(text.slice(from, from + block.length), 'latin1');
-    for (let at = 0; at < length; at += 1) {
-      hash = ((hash << 5) ^ ((block[at] as number) | 32)) & 0x7fff;
-      if (flags[hash] === 0) continue;
-      tryAt(search, buckets.get(hash) ?? [], from + at, enough);
+    const end = (length + 3) >> 2;
+    for (let word = nextMarked(table.pairs, 0, end); word < end; word = nextMarked(table.pairs, word + 2, end)) {
+      tryPairs(search, from, word * 2, length);
       if (search.spans.length >= enough) return search.spans;
     }
   }

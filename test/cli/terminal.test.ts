@@ -1,6 +1,7 @@
 // Proves how sentences stand on a terminal: broken between words and set in, and untouched wherever nobody looks.
 import { describe, expect, it } from 'vitest';
-import { folded } from '../../src/cli/terminal.ts';
+import { fitted, folded, hanging, wrapped } from '../../src/cli/terminal.ts';
+import { columnsOf, padColumns, takeColumns } from '../../src/text/columns.ts';
 
 const terminal = { isTTY: true, columns: 40 };
 const sentence = 'Done: 1/1 tasks done, 1 iteration, $0.00, verified: false';
@@ -41,5 +42,37 @@ describe('sentences of ours', () => {
   it('given painted text, then its colours stay', () => {
     const painted = `\x1b[1m${sentence} and more words than fit\x1b[22m`;
     expect(folded(painted, terminal)).toBe(painted);
+  });
+});
+
+describe('text that is wider than it is long', () => {
+  it.each([
+    ['plain', 5],
+    ['日本語：テスト', 14],
+    ['한국어', 6],
+    ['✅ done', 7],
+    ['❤️ 👍🏽 🇩🇪', 8],
+    ['e\u0301 · ─ …', 7],
+    ['ｱｲｳ', 3],
+  ])('%s takes %i columns', (text, columns) => {
+    expect(columnsOf(text)).toBe(columns);
+    expect(columnsOf(padColumns(text, 20))).toBe(20);
+  });
+
+  it('is cut before the character that no longer fits, and keeps the marks of the last one', () => {
+    expect(takeColumns('日本語', 5)).toBe('日本');
+    expect(takeColumns('ae\u0301b', 2)).toBe('ae\u0301');
+    expect(fitted('日本語のテスト', 10, { ascii: false })).toBe('日本語の…');
+    expect(fitted('日本語のテスト', 14, { ascii: false })).toBe('日本語のテスト');
+  });
+
+  it('is wrapped by columns, also without a space in it', () => {
+    const lines = wrapped(`${'漢字'.repeat(20)} end`, 30);
+    expect(lines.map(columnsOf)).toEqual([30, 30, 24]);
+    expect(lines.join('')).toBe(`${'漢字'.repeat(20)} end`);
+  });
+
+  it('below a wide beginning the next line begins under its end', () => {
+    expect(hanging('日本 ', 'one two three four five six', 26)).toBe('日本 one two three four\n     five six');
   });
 });

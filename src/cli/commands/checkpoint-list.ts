@@ -1,5 +1,6 @@
 // `ralph checkpoint list`: every checkpoint of a loop, and which of them matter now.
 import { type History, recordOf } from '../../app/rewind.ts';
+import { columnsOf, padColumns } from '../../text/columns.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { checkpointsOf, timeWords } from '../checkpoints.ts';
@@ -62,7 +63,7 @@ async function json({ row: { loop, name }, checkpoints: git }: History, lines: r
 
 /** Widths that let the usual list fit 80 columns. */
 function widthsOf(lines: readonly Line[]): { readonly number: number; readonly task: number } {
-  const longest = (texts: readonly string[]): number => Math.max(1, ...texts.map(one => one.length));
+  const longest = (texts: readonly string[]): number => Math.max(1, ...texts.map(columnsOf));
   return {
     number: longest(lines.map(({ row }) => String(row.number))),
     task: Math.min(12, Math.max(4, longest(lines.map(({ row }) => row.task ?? '')))),
@@ -77,10 +78,10 @@ function text({ row, files, marks }: Line, widths: ReturnType<typeof widthsOf>, 
     String(row.number).padStart(widths.number),
     timeWords(row.at).slice(5, 16),
     String(row.iteration).padStart(4),
-    fitted(row.task ?? '', widths.task, style).padEnd(widths.task),
+    padColumns(fitted(row.task ?? '', widths.task, style), widths.task),
     changed.padStart(5),
   ].join('  ');
-  const room = Math.max(12, style.columns() - before.length - said.length - 4);
+  const room = Math.max(12, style.columns() - columnsOf(before) - said.length - 4);
   const tone = isBad ? 'bad' : marks.includes('current') ? 'good' : 'quiet';
   return `${before}  ${fitted(row.label, room, style)}${said === '' ? '' : `  ${style.paint(tone, said)}`}`;
 }

@@ -1,6 +1,7 @@
 // `ralph diff` and `ralph checkpoint diff`: what a loop has changed, as a patch or as counts of lines.
 import { presentRow } from '../../app/restore.ts';
 import { type CheckpointedLoop, commitOfNow } from '../../app/rewind.ts';
+import { columnsOf, padColumns } from '../../text/columns.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
@@ -33,10 +34,10 @@ const painted = (line: string, style: Style): string => {
 
 function statLines(rows: Stat, style: Style): readonly string[] {
   const room = Math.max(20, style.columns() - 24);
-  const width = Math.min(room, Math.max(0, ...rows.map(({ path }) => path.length)));
+  const width = Math.min(room, Math.max(0, ...rows.map(({ path }) => columnsOf(path))));
   const counts = rows.map(({ path, added, deleted }) => {
     const said = added === undefined ? 'not text' : `+${added} -${deleted ?? 0}`;
-    return `  ${fitted(path, room, style).padEnd(width)}  ${said}`;
+    return `  ${padColumns(fitted(path, room, style), width)}  ${said}`;
   });
   const sum = (pick: (one: Stat[number]) => number | undefined): number =>
     rows.reduce((total, one) => total + (pick(one) ?? 0), 0);

@@ -1,6 +1,7 @@
 // `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
 import { type Subject, subjectOf } from '../../app/task-subject.ts';
 import { allTasks, type Task } from '../../core/task.ts';
+import { columnsOf, padColumns } from '../../text/columns.ts';
 import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { type Context, type Flags, printJson, taskPlace, type Words } from '../context.ts';
@@ -43,8 +44,8 @@ function printed(line: Line, idColumns: number, columns: number, style: Style): 
   const status = style.paint(tones[line.status] ?? 'quiet', line.status.padEnd(7));
   const room = columns - idColumns - 16;
   const waits = line.waits === '' ? '' : fitted(`  (${visible(line.waits)})`, Math.floor(room * 0.6), style);
-  const title = fitted(visible(line.title), room - waits.length, style);
-  return `${fitted(line.id, idColumns, style).padEnd(idColumns)}  ${status}  ${tries.padEnd(3)}  ${title}${waits}`;
+  const title = fitted(visible(line.title), room - columnsOf(waits), style);
+  return `${padColumns(fitted(line.id, idColumns, style), idColumns)}  ${status}  ${tries.padEnd(3)}  ${title}${waits}`;
 }
 
 /** `7 tasks: 3 done, 1 active, 3 pending` */
@@ -75,7 +76,7 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   const style = makeStyle(flags, process.stdout);
   const columns = process.stdout.isTTY ? style.columns() : pipeColumns;
   const lines = linesOf(subject);
-  const idColumns = Math.min(idColumnsMax, Math.max(...lines.map(line => line.id.length)));
+  const idColumns = Math.min(idColumnsMax, Math.max(...lines.map(line => columnsOf(line.id))));
   for (const line of lines) context.out(printed(line, idColumns, columns, style));
   const { loop } = subject;
   const whose = loop === undefined ? 'no loop yet' : `loop ${loop.row.name}`;

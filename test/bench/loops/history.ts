@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { BenchRow } from '../row.ts';
 import { checked } from './git.ts';
 import { type Ground, type Project, run, started } from './ground.ts';
-import { type Build, bundleOf, type Figures, measure, type RowOrder } from './section.ts';
+import { type Build, type Figures, measure, type RowOrder } from './section.ts';
 
 const looks = ['audit verify', 'report', 'events', 'explain'];
 
@@ -53,8 +53,9 @@ export async function benchHistory(
       refs: [run('git', ['for-each-ref'], project).trim().split('\n').length],
     };
   };
+  // As users start it: what V8 compiled for a command is kept beside the bundle.
   const looking = (look: string) => (build: Build) =>
-    timed(look, [bundleOf(build.root)!, ...look.split(' ')], worked.get(build)!);
+    timed(look, [join(ground.install(build), 'bin/ralph'), ...look.split(' ')], worked.get(build)!);
   return measure(
     { rounds: isQuick ? 3 : 7, floors: [reading], probes: [left, ...looks.map(looking)], rows: rows(count, !isQuick) },
     builds,
