@@ -37,8 +37,19 @@ async function runPrepared(context: Context, draft: Draft): Promise<number> {
     context.say('Dry run: nothing was started or written.');
     return 0;
   }
-  // Room for new objects that a start has needed is enough for a loop: V8 would double it twice more and keep it (48 MB).
-  setFlagsFromString('--semi-space-growth-factor=1');
+  setTimeout(settle, settledMs).unref();
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   return finish(context, prepared, ledger, await runSession(prepared, ledger, terminalHost(context, flags)));
+}
+
+const settledMs = 1_000;
+
+/**
+ * An agent is at work and nobody waits for us. What a start needs is compiled by now, and V8 forgets it again in a long loop;
+ * it takes up code only under the flags that it was kept with: bin/ralph keeps it, then they change. Room for new objects
+ * that a start has needed is enough for a loop: V8 would double it twice more and keep it (48 MB).
+ */
+function settle(): void {
+  (process as NodeJS.EventEmitter).emit('ralph-settled');
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
