@@ -10,6 +10,7 @@ import { gitPathsToProtect } from '../../git/hooks.ts';
 import { type Confinement, confinementKind } from '../../processes/confine.ts';
 import { containment } from '../../processes/contain.ts';
 import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.ts';
+import { readyAhead } from '../../processes/spawn.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
 import { probesFile } from '../app.ts';
@@ -32,6 +33,11 @@ export function processLimits(needs: ConfinementNeeds & { readonly config: Confi
   const { maxMemory = Math.floor(memoryBytes * memoryShare), maxProcesses = processesMax } = needs.config;
   const limits = { memoryBytesMax: maxMemory ?? undefined, processesMax: maxProcesses ?? undefined };
   return { limits, confinement: confinementFor(needs), channels: join(needs.home, channelsFolder) };
+}
+
+/** Before agents and checks are started, where they will be confined. */
+export function processesAhead({ config, home }: { readonly config: Config; readonly home: string }): void {
+  if (config.sandbox !== 'none' && !config.interactive) readyAhead(join(home, channelsFolder));
 }
 
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
