@@ -85,6 +85,13 @@ export const openGit = (
   return openAnswering({ ...more, command: 'git', args, directory: '/', environment, idleMsMax: hour });
 };
 
+/** Several gits, one after the other, all as `git` above would call them; code 127 where there is none. */
+export const gitScript = (place: GitPlace, script: string): Promise<Collected> =>
+  collectInShell({
+    ...{ command: 'sh', args: ['-c', script], directory: place.directory, timeMsMax: minute },
+    ...{ environment: environmentOf(place), variables: place.variables },
+  });
+
 /** A shell of its own that calls git several times, all as `git` above would. */
 export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> => {
   const { variables: more, ...limits } = options;
@@ -217,16 +224,24 @@ interface IndexEntry extends Entry {
 export interface IndexRow extends IndexEntry {
   /** The user told git that this file need not be on disk. */
   readonly isSparse: boolean;
+  /** That, or they told it not to look at this file (assume-unchanged): it cannot say whether it changed. */
+  readonly isHidden: boolean;
 }
 
-export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-t', '-z']);
+export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-v', '-z']);
 
-/** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`. */
+/** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`; a small letter: git shall take it for unchanged. */
 export const indexRows = (listed: Pick<Collected, 'output'>): readonly IndexRow[] =>
   pathsOf(listed).map(line => {
     const tab = line.indexOf('\t');
     const [tag, mode = '', object = ''] = line.slice(0, tab).split(' ');
-    return { path: line.slice(tab + 1), mode, object, isSparse: tag === 'S' };
+    return {
+      path: line.slice(tab + 1),
+      mode,
+      object,
+      isSparse: tag === 'S' || tag === 's',
+      isHidden: /^[a-zS]/.test(line),
+    };
   });
 
 /** Entries that an index holds although their files need not be on disk, by path. */

@@ -1,7 +1,7 @@
 // Files on disk: what lies at a path of the repository, never seen through a symbolic link, and small durable records.
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readFile, readlink, realpath, rename, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Entry } from './call.ts';
 import { foldersAbove, onDisk } from './paths.ts';
@@ -55,6 +55,12 @@ export async function objectOnDisk({ objectFormat }: Tree, where: Buffer, isLink
 /** Undefined where nothing is, or where we may not look. */
 export const statsAt = (top: string, path: string): Promise<Stats | undefined> =>
   lstat(onDisk(top, path)).catch(() => undefined);
+
+/** Tells whether a file is still the one that was looked at; empty when it is not there. */
+export async function stampOf(path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
+}
 
 /** It may be missing, or closed to us. */
 export function ifReadable<Found>(read: () => Found): Found | undefined {

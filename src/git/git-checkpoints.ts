@@ -1,5 +1,6 @@
 // Checkpoints in git: they touch nothing of the user's, and a restore goes forward.
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
@@ -8,9 +9,11 @@ import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts
 import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
 import type { Forks } from './forks.ts';
 import * as history from './history.ts';
+import { stampOfIndex } from './listing.ts';
 import { ownLock, waitForLock } from './locks.ts';
+import { openAhead } from './objects.ts';
 import { safeName } from './paths.ts';
-import { openPrivate, type PrivateGit } from './private.ts';
+import { initIndex, openPrivate, type PrivateGit } from './private.ts';
 import { syncUserIndex } from './progress/sync-user-index.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
@@ -32,6 +35,8 @@ export interface GitCheckpointOptions {
 }
 
 export interface GitCheckpoints extends Checkpoints {
+  /** Makes ready for the first checkpoint, while others work: nothing of it says yet what the files are. */
+  warm(): void;
   /** What `restore` would do, without doing it. */
   plan(order: RestoreOrder): Promise<Restored>;
   /** What the files are now, without ref or note. */
@@ -49,10 +54,19 @@ export interface GitCheckpoints extends Checkpoints {
 
 export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const { loop, repository } = options;
-  const placeOf = placesOf(options);
+  const placesNow = placesOf(options);
+  let warming: Promise<Seeded | Refusal> | undefined;
+  const placeOf = async (task?: string): Promise<SavePlace> => {
+    const warmed = await warming;
+    if (warmed?.ok) await dropStale(warmed);
+    return placesNow(task);
+  };
   const own = async (): Promise<PrivateGit> => (await placeOf()).own;
   const tidying = new Tidying(own, loop, options.folder);
   return {
+    warm() {
+      warming ??= safely(async () => readyFirst((await placesNow()).own));
+    },
     async save(order) {
       const saved = await safely(async () => save(await placeOf(order.task), order));
       if (saved.ok) tidying.saved(order.number);
@@ -72,13 +86,40 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
       if (!('did' in repaired)) return { did: [repaired.problem], missing: [] };
       return { ...repaired, did: [...repaired.did, ...(await tidying.trouble())] };
     },
-    close: () => tidying.close(),
+    async close() {
+      await warming;
+      await tidying.close();
+    },
     prune: order => prune(repository, loop, order),
     holders: () => holdersIn(repository, loop),
     patch: async (span, bytesMax) => history.patchOf(await own(), span, bytesMax),
     stat: async span => history.statOf(await own(), span),
     content: async (tree, paths, bytesMax) => history.contentOf(await own(), tree, paths, bytesMax),
   };
+}
+
+/** The private index was made of the user's, as that one was then. */
+interface Seeded {
+  readonly ok: true;
+  readonly own: PrivateGit;
+  stamp: string | undefined;
+}
+
+/** Also the gits that will be asked. */
+async function readyFirst(own: PrivateGit): Promise<Seeded> {
+  const stamp = existsSync(join(own.folder, 'index')) ? undefined : await stampOfIndex(own.repository);
+  const seeding = initIndex(own, false);
+  openAhead(own.repository);
+  await seeding;
+  return { ok: true, own, stamp };
+}
+
+/** It is made anew where the user's was changed since, by the checks that ran once. */
+async function dropStale(seeded: Seeded): Promise<void> {
+  const { own, stamp } = seeded;
+  seeded.stamp = undefined;
+  if (stamp !== undefined && stamp !== (await stampOfIndex(own.repository)))
+    await rm(join(own.folder, 'index'), { force: true });
 }
 
 /** A full or closed disk where RALPH_HOME lies is a failure like any other; a bug stays one. */

@@ -1,6 +1,6 @@
 // The private git of a loop, over the user's files and objects: no setting, filter or lock of the user is in its way.
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import {
@@ -10,12 +10,12 @@ import {
   git,
   type IndexRow,
   indexRows,
-  listIndex,
   setEntries,
   settingsLike,
   sparseRows,
 } from './call.ts';
 import { kindOnDisk, realOf } from './disk.ts';
+import { listedIn, stampOfIndex } from './listing.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
 import type { Repository } from './repository.ts';
 
@@ -162,7 +162,7 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   if (existsSync(index)) return undefined;
   const draft = `${index}.seed`;
   const place = await freshIndex(own.place, draft);
-  const tracked = await listIndex(own.repository);
+  const tracked = await listedIn(own.repository);
   if (tracked.code !== 0) return complaint(tracked);
   // Of a conflict any stage will do: its file differs from all.
   const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
@@ -179,15 +179,6 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   await rename(draft, index).catch(() => {}); // an empty index is not written at all
   return undefined;
 }
-
-/** Tells whether an index is still the one that was looked at; empty when it is not there. */
-export async function stampOf(index: string): Promise<string> {
-  const stats = await stat(index, { bigint: true }).catch(() => undefined);
-  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
-}
-
-/** Of the user's own index. */
-export const stampOfIndex = ({ gitDirectory }: Repository): Promise<string> => stampOf(join(gitDirectory, 'index'));
 
 /** The user's indexes as our last sync found and left them, by their folder. It adds nothing that is ignored or sparse. */
 const syncs = new Map<string, { readonly found: string; readonly left: string }>();

@@ -2,8 +2,9 @@
 import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { complaint, type GitPlace, git, gitlink, indexRows, listIndex, type Setting } from './call.ts';
+import { complaint, type GitPlace, git, gitlink, gitScript, indexRows, type Setting } from './call.ts';
 import { succeeds } from './disk.ts';
+import { listedIn } from './listing.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -26,26 +27,31 @@ const unusable = (problem: string, fix?: string): Opened => ({ ...refuse(problem
 
 const notRepository: Opened = { ...refuse('This folder is not in a git repository.'), kind: 'not-a-repository' };
 
+/** Two gits at one go: where we are, and which settings there are. */
+const lookAround = `git rev-parse --is-bare-repository --is-inside-git-dir --show-object-format --absolute-git-dir \\
+  --git-common-dir --show-toplevel || exit
+printf '\\0'; exec git config --list --show-scope --name-only -z`;
+
 /** F72, B92. Where nothing looks like a repository, git is not asked. */
 export async function openRepository(place: GitPlace): Promise<Opened> {
   if (!isNearRepository(place.directory)) return notRepository;
-  const asked = ['--is-bare-repository', '--is-inside-git-dir', '--show-object-format'];
-  const found = await git(place, ['rev-parse', ...asked, '--absolute-git-dir', '--git-common-dir', '--show-toplevel']);
-  const text = found.output.toString('utf8');
+  const found = await gitScript(place, lookAround);
+  const end = found.output.indexOf(0);
+  const text = found.output.toString('utf8', 0, end === -1 ? undefined : end);
   const [bare, inside, objectFormat = '', gitDirectory = '', common = '', directory = '', ...rest] = text.split('\n');
   if (found.code !== 0) return unopened(place, complaint(found), bare === 'true', inside === 'true');
   if (rest.length !== 1 || text.includes('\ufffd')) {
     return unusable('The path of this repository holds a line break or is not UTF-8.', 'Move it to a plainer path.');
   }
   const commonDirectory = resolve(place.directory, common);
-  const names = await scopedNames({ ...place, directory });
+  const names = scopedNames(found.output.subarray(end + 1));
   const settings = filtersOff(names.map(({ name }) => name));
   const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings };
   return { ok: true, repository, names };
 }
 
 function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean): Opened {
-  if (/ENOENT/.test(said) && topAround(place.directory) !== undefined)
+  if (/ENOENT|git: not found/.test(said) && topAround(place.directory) !== undefined)
     return unusable('This folder is a git repository, and git is not installed.', 'Install git.');
   if (bare)
     return unusable('This repository is bare: it has no files to work on.', 'Run in a clone or a worktree of it.');
@@ -123,8 +129,8 @@ interface ScopedName {
   readonly name: string;
 }
 
-async function scopedNames(place: GitPlace): Promise<readonly ScopedName[]> {
-  const words = listOf(await git(place, ['config', '--list', '--show-scope', '--name-only', '-z']));
+function scopedNames(output: Buffer): readonly ScopedName[] {
+  const words = listOf({ output });
   return words.flatMap((name, at) => (at % 2 === 1 ? [{ scope: words[at - 1] ?? '', name }] : []));
 }
 
@@ -164,8 +170,8 @@ export async function preflight(
     (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
   if (refused !== undefined) return refused;
   const [tracked, untracked, programs] = await Promise.all([
-    listIndex(repository),
-    git(repository, ['ls-files', '-o', '-z', '--exclude-standard'], { bytesMax: 100_000_000 }),
+    listedIn(repository),
+    git(repository, ['ls-files', '-o', '-z', '--exclude-standard']),
     programsOf(repository, names),
   ]);
   const rows = indexRows(tracked);

@@ -2,10 +2,11 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaint, git } from '../call.ts';
+import { complaint, git, indexRows } from '../call.ts';
 import type { SaveOrder } from '../checkpoints.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
+import { forgetListing, listedIn } from '../listing.ts';
 import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import type { Repository } from '../repository.ts';
@@ -110,16 +111,17 @@ export async function recordChangesAtStart({ repository, folder }: PrivateGit): 
   if (!existsSync(ignoredFile(folder))) await writeList(ignoredFile(folder), ignoredAmong(rows));
   const changed = rows.flatMap(line => (isIgnored(line) ? [] : [line.slice(stateLength)]));
   await writeList(startFile(folder), new Set([...changed, ...hidden]));
+  forgetListing();
   return undefined;
 }
 
-/** The user told git not to look at these files (assume-unchanged, skip-worktree), so it cannot say whether they changed. */
+/** What is there of the files that git does not look at. */
 async function hiddenIn(repository: Repository): Promise<readonly string[] | string> {
-  const listed = await git(repository, ['ls-files', '-v', '-z']);
+  const listed = await listedIn(repository);
   if (listed.code !== 0) return complaint(listed);
-  const marked = pathsOf(listed).flatMap(line => (/^[a-zS]/.test(line) ? [line.slice(2)] : []));
   const hidden: string[] = [];
-  for (const path of marked) if ((await kindOnDisk(repository.directory, path)) !== 'gone') hidden.push(path);
+  for (const { path, isHidden } of indexRows(listed))
+    if (isHidden && (await kindOnDisk(repository.directory, path)) !== 'gone') hidden.push(path);
   return hidden;
 }
 

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { settingsLike } from '../call.ts';
 import { ralph } from '../checkpoints/refs.ts';
+import { stampOf } from '../disk.ts';
 import type { Person } from '../objects.ts';
-import { stampOf } from '../private.ts';
 import type { Repository } from '../repository.ts';
 
 export interface UserSettings {
