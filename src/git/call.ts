@@ -86,10 +86,14 @@ export const openGit = (
 };
 
 /** Several gits, one after the other, all as `git` above would call them; code 127 where there is none. */
-export const gitScript = (place: GitPlace, script: string): Promise<Collected> =>
+export const gitScript = (
+  place: GitPlace,
+  script: string,
+  limits: Pick<GitOptions, 'input' | 'timeMsMax'> = {},
+): Promise<Collected> =>
   collectInShell({
     ...{ command: 'sh', args: ['-c', script], directory: place.directory, timeMsMax: minute },
-    ...{ environment: environmentOf(place), variables: place.variables },
+    ...{ environment: environmentOf(place), variables: place.variables ?? {}, ...limits },
   });
 
 /** A shell of its own that calls git several times, all as `git` above would. */
@@ -157,15 +161,16 @@ export async function ask(
 }
 
 /** Settings whose names match a pattern; one without a value is `true`. */
-export async function settingsLike(place: GitPlace, pattern: string, ...flags: readonly string[]) {
-  const found = await git(place, ['config', ...flags, '-z', '--get-regexp', pattern]);
-  return new Map(
+export const settingsLike = async (place: GitPlace, pattern: string): Promise<ReadonlyMap<string, string>> =>
+  settingsIn(await git(place, ['config', '-z', '--get-regexp', pattern]));
+
+export const settingsIn = (found: Pick<Collected, 'output'>): ReadonlyMap<string, string> =>
+  new Map(
     listOf(found).map(one => {
       const at = one.indexOf('\n');
       return at === -1 ? [one, 'true'] : [one.slice(0, at), one.slice(at + 1)];
     }),
   );
-}
 
 export interface Entry {
   /** `100644`, `100755`, `120000` (a link) or `160000` (a repository of its own). */
@@ -203,8 +208,8 @@ function differencesIn(answer: Answer | Refusal): Differing {
 
 const entry = (mode: string, object: string): Entry | undefined => (/^0+$/.test(mode) ? undefined : { mode, object });
 
-const indexInfo = ['update-index', '-z', '--index-info'];
-const infoOf = ({ mode, object, path }: IndexEntry): string => `${mode} ${object}\t${path}`;
+export const indexInfo = ['update-index', '-z', '--index-info'];
+export const infoOf = ({ mode, object, path }: IndexEntry): string => `${mode} ${object}\t${path}`;
 
 /** Brings entries of the index from one side of differences to the other. */
 export async function updateIndex(place: GitPlace, changes: readonly Difference[]): Promise<Done> {

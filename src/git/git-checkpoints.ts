@@ -1,19 +1,17 @@
 // Checkpoints in git: they touch nothing of the user's, and a restore goes forward.
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { Tidying } from './checkpoints/tidy.ts';
-import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
+import { preview, type SavePlace, save, seedAhead } from './checkpoints/write-checkpoint.ts';
 import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
 import type { Forks } from './forks.ts';
 import * as history from './history.ts';
-import { stampOfIndex } from './listing.ts';
 import { ownLock, waitForLock } from './locks.ts';
 import { openAhead } from './objects.ts';
 import { safeName } from './paths.ts';
-import { initIndex, openPrivate, type PrivateGit } from './private.ts';
+import { openPrivate, type PrivateGit } from './private.ts';
 import { syncUserIndex } from './progress/sync-user-index.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
@@ -55,17 +53,25 @@ export interface GitCheckpoints extends Checkpoints {
 export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const { loop, repository } = options;
   const placesNow = placesOf(options);
-  let warming: Promise<Seeded | Refusal> | undefined;
+  let warming: Promise<unknown> | undefined;
   const placeOf = async (task?: string): Promise<SavePlace> => {
-    const warmed = await warming;
-    if (warmed?.ok) await dropStale(warmed);
+    await warming;
     return placesNow(task);
   };
-  const own = async (): Promise<PrivateGit> => (await placeOf()).own;
+  const own = async (): Promise<PrivateGit> => {
+    const { own: found, memory } = await placeOf();
+    await memory.seeding;
+    return found;
+  };
   const tidying = new Tidying(own, loop, options.folder);
   return {
     warm() {
-      warming ??= safely(async () => readyFirst((await placesNow()).own));
+      warming ??= safely(async () => {
+        const place = await placesNow();
+        place.memory.seeding = safely(() => seedAhead(place));
+        openAhead(repository);
+        return { ok: true as const };
+      });
     },
     async save(order) {
       const saved = await safely(async () => save(await placeOf(order.task), order));
@@ -87,7 +93,7 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
       return { ...repaired, did: [...repaired.did, ...(await tidying.trouble())] };
     },
     async close() {
-      await warming;
+      if (warming !== undefined) await safely(own);
       await tidying.close();
     },
     prune: order => prune(repository, loop, order),
@@ -96,30 +102,6 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     stat: async span => history.statOf(await own(), span),
     content: async (tree, paths, bytesMax) => history.contentOf(await own(), tree, paths, bytesMax),
   };
-}
-
-/** The private index was made of the user's, as that one was then. */
-interface Seeded {
-  readonly ok: true;
-  readonly own: PrivateGit;
-  stamp: string | undefined;
-}
-
-/** Also the gits that will be asked. */
-async function readyFirst(own: PrivateGit): Promise<Seeded> {
-  const stamp = existsSync(join(own.folder, 'index')) ? undefined : await stampOfIndex(own.repository);
-  const seeding = initIndex(own, false);
-  openAhead(own.repository);
-  await seeding;
-  return { ok: true, own, stamp };
-}
-
-/** It is made anew where the user's was changed since, by the checks that ran once. */
-async function dropStale(seeded: Seeded): Promise<void> {
-  const { own, stamp } = seeded;
-  seeded.stamp = undefined;
-  if (stamp !== undefined && stamp !== (await stampOfIndex(own.repository)))
-    await rm(join(own.folder, 'index'), { force: true });
 }
 
 /** A full or closed disk where RALPH_HOME lies is a failure like any other; a bug stays one. */

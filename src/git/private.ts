@@ -8,10 +8,12 @@ import {
   freshIndex,
   type GitPlace,
   git,
+  gitScript,
   type IndexRow,
+  indexInfo,
   indexRows,
+  infoOf,
   setEntries,
-  settingsLike,
   sparseRows,
 } from './call.ts';
 import { kindOnDisk, realOf } from './disk.ts';
@@ -77,10 +79,8 @@ export async function openPrivate(
   excluded: readonly string[] = [],
   replaced: readonly string[] = [],
 ): Promise<PrivateGit> {
-  const [settings, userExcludes] = await Promise.all([
-    settingsOf(repository),
-    readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => ''),
-  ]);
+  const settings = repository.inherited;
+  const userExcludes = await readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => '');
   const literal = (path: string): string => `/${path.replace(/[*?[\\]/g, '\\$&')}`;
   const own = [
     ...ours,
@@ -97,11 +97,6 @@ export async function openPrivate(
     put(join(folder, 'info', 'exclude'), [userExcludes, ...own.map(fromText), ''].join('\n')),
   ]);
   return { repository, folder, isPartial, place: placeOf(repository, folder) };
-}
-
-function settingsOf(repository: Repository): Promise<ReadonlyMap<string, string>> {
-  const exact = [...inherited, 'core.excludesfile', 'extensions.partialclone'].join('|').replaceAll('.', '\\.');
-  return settingsLike(repository, `^(${exact}|remote\\..*\\.promisor)$`, '--type=path');
 }
 
 function configOf(repository: Repository, settings: ReadonlyMap<string, string>): string {
@@ -153,6 +148,16 @@ async function put(path: string, content: string): Promise<void> {
 const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', paths: readonly string[]) =>
   git(place, ['update-index', '-z', flag, '--stdin'], { input: toInput(paths) });
 
+/** Every file is read once, so that later scans need only its times and size. It says 1 when some differ. */
+const refresh = ['update-index', '-q', '--refresh'];
+const refreshMsMax = 600_000;
+
+const fillAndRefresh = (place: GitPlace, rows: readonly IndexRow[]) =>
+  gitScript(place, `git ${indexInfo.join(' ')} || exit; git ${refresh.join(' ')} </dev/null; exit 0`, {
+    input: toInput(rows.map(infoOf)),
+    timeMsMax: refreshMsMax,
+  });
+
 /**
  * The private index, made from the user's: which files are tracked although ignored, and which are sparse. Undefined, or
  * why it could not be done. Made beside and moved into place, so that a half one is never used.
@@ -166,16 +171,15 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   if (tracked.code !== 0) return complaint(tracked);
   // Of a conflict any stage will do: its file differs from all.
   const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
-  const filled = await setEntries(place, rows);
-  if (filled.code !== 0) return complaint(filled);
-  const sparse = rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));
   // A fork is laid out whole: what is marked there, an agent marked, to hide a deletion.
-  if (sparse.length > 0 && !isFork) {
+  const sparse = isFork ? [] : rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));
+  const filled = await (sparse.length === 0 ? fillAndRefresh(place, rows) : setEntries(place, rows));
+  if (filled.code !== 0) return complaint(filled);
+  if (sparse.length > 0) {
     const marked = await mark(place, '--skip-worktree', sparse);
     if (marked.code !== 0) return complaint(marked);
+    await git(place, refresh, { timeMsMax: refreshMsMax });
   }
-  // Every file is read once, so that later scans need only its times and size. It says 1 when some differ.
-  await git(place, ['update-index', '-q', '--refresh'], { timeMsMax: 600_000 });
   await rename(draft, index).catch(() => {}); // an empty index is not written at all
   return undefined;
 }

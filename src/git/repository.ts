@@ -2,7 +2,7 @@
 import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { complaint, type GitPlace, git, gitlink, gitScript, indexRows, type Setting } from './call.ts';
+import { complaint, type GitPlace, git, gitlink, gitScript, indexRows, type Setting, settingsIn } from './call.ts';
 import { succeeds } from './disk.ts';
 import { listedIn } from './listing.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
@@ -16,6 +16,8 @@ export interface Repository extends GitPlace {
   /** Of all its working trees: objects and refs live here. */
   readonly commonDirectory: string;
   readonly objectFormat: string;
+  /** What the file system can do, what is ignored everywhere, whether objects may be missing: what a private git takes over. */
+  readonly inherited: ReadonlyMap<string, string>;
 }
 
 /** `not-a-repository`: the caller may work without git. */
@@ -27,10 +29,13 @@ const unusable = (problem: string, fix?: string): Opened => ({ ...refuse(problem
 
 const notRepository: Opened = { ...refuse('This folder is not in a git repository.'), kind: 'not-a-repository' };
 
-/** Two gits at one go: where we are, and which settings there are. */
+/** Three gits at one go: where we are, which settings there are, and the values of some. */
+const inherited =
+  '^(core\\.(filemode|symlinks|ignorecase|precomposeunicode|excludesfile)|extensions\\.partialclone|remote\\..*\\.promisor)$';
 const lookAround = `git rev-parse --is-bare-repository --is-inside-git-dir --show-object-format --absolute-git-dir \\
   --git-common-dir --show-toplevel || exit
-printf '\\0'; exec git config --list --show-scope --name-only -z`;
+printf '\\0'; git config --list --show-scope --name-only -z
+printf '\\0'; git config --type=path -z --get-regexp '${inherited}'; exit 0`;
 
 /** F72, B92. Where nothing looks like a repository, git is not asked. */
 export async function openRepository(place: GitPlace): Promise<Opened> {
@@ -44,9 +49,11 @@ export async function openRepository(place: GitPlace): Promise<Opened> {
     return unusable('The path of this repository holds a line break or is not UTF-8.', 'Move it to a plainer path.');
   }
   const commonDirectory = resolve(place.directory, common);
-  const names = scopedNames(found.output.subarray(end + 1));
+  const last = found.output.indexOf('\0\0', end, 'latin1') + 1;
+  const names = scopedNames(found.output.subarray(end + 1, last));
   const settings = filtersOff(names.map(({ name }) => name));
-  const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings };
+  const values = settingsIn({ output: found.output.subarray(last + 1) });
+  const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings, inherited: values };
   return { ok: true, repository, names };
 }
 

@@ -181,7 +181,7 @@ export async function specialFiles(own: PrivateGit): Promise<readonly Skipped[]>
   return found;
 }
 
-const foldersAtOnce = 50;
+const foldersAtOnce = 10;
 
 /** Ignored folders and other repositories are left out, as in the checkpoint. Not one wait for each folder: a start would feel it. */
 async function* entriesBelow(
