@@ -10,7 +10,6 @@ import { gitPathsToProtect } from '../../git/hooks.ts';
 import { type Confinement, confinementKind } from '../../processes/confine.ts';
 import { containment } from '../../processes/contain.ts';
 import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.ts';
-import { readyAhead } from '../../processes/spawn.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
 import { probesFile } from '../app.ts';
@@ -36,8 +35,10 @@ export function processLimits(needs: ConfinementNeeds & { readonly config: Confi
 }
 
 /** Before agents and checks are started, where they will be confined. */
-export function processesAhead({ config, home }: { readonly config: Config; readonly home: string }): void {
-  if (config.sandbox !== 'none' && !config.interactive) readyAhead(join(home, channelsFolder));
+export async function processesAhead({ config, home }: { readonly config: Config; readonly home: string }) {
+  if (config.sandbox === 'none' || config.interactive) return;
+  const { readyAhead } = await import('../../processes/spawn.ts');
+  readyAhead(join(home, channelsFolder));
 }
 
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
