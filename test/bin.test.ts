@@ -34,6 +34,12 @@ let interrupts = 0;
 const deeds = {
   where: () => tell('stand-in on ' + process.versions.node + ' wrapped ' + process.env.RALPH_WRAPPER, 0),
   fail: () => tell('failing', 7),
+  limit: () => tell('at a limit', 3),
+  settle: () => {
+    process.emit('ralph-settled');
+    process.getBuiltinModule('v8').setFlagsFromString('--semi-space-growth-factor=1');
+    tell('settled', 7);
+  },
   die: () => process.kill(process.pid, 'SIGKILL'),
   wait: () => {
     for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2']) {
@@ -138,6 +144,22 @@ describe('bin/ralph on a Node that is new enough', () => {
     put('dist/ralph.cjs', signed(program.replace('stand-in', 'stand-by')));
     expect(run(pinned, ralph, 'where').out).toContain('stand-by');
     expect(compiled()).toHaveLength(2);
+  });
+
+  it('keeps it as well when a loop ends at a limit, and when it is at work, before flags of V8 are changed', () => {
+    put('dist/ralph.cjs', signed(program));
+    for (const [word, code] of [
+      ['limit', 3],
+      ['settle', 7],
+    ] as const) {
+      expect(run(pinned, ralph, word, '--help').code).toBe(code); // apart: it says little about the command
+      expect(run(pinned, ralph, word).code).toBe(code);
+      const name = compiled().find(one => one.endsWith(word)) ?? '';
+      const { ino } = statSync(join(checkout, 'dist', 'cache', name));
+      expect(run(pinned, ralph, word).code).toBe(code);
+      expect(statSync(join(checkout, 'dist', 'cache', name)).ino).toBe(ino);
+    }
+    expect(compiled()).toHaveLength(3);
   });
 
   it('runs without what was compiled where that is damaged, where flags change the code, and where nothing can be written', () => {

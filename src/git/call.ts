@@ -85,6 +85,17 @@ export const openGit = (
   return openAnswering({ ...more, command: 'git', args, directory: '/', environment, idleMsMax: hour });
 };
 
+/** Several gits, one after the other, all as `git` above would call them; code 127 where there is none. */
+export const gitScript = (
+  place: GitPlace,
+  script: string,
+  limits: Pick<GitOptions, 'input' | 'timeMsMax'> = {},
+): Promise<Collected> =>
+  collectInShell({
+    ...{ command: 'sh', args: ['-c', script], directory: place.directory, timeMsMax: minute },
+    ...{ environment: environmentOf(place), variables: place.variables ?? {}, ...limits },
+  });
+
 /** A shell of its own that calls git several times, all as `git` above would. */
 export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> => {
   const { variables: more, ...limits } = options;
@@ -150,15 +161,16 @@ export async function ask(
 }
 
 /** Settings whose names match a pattern; one without a value is `true`. */
-export async function settingsLike(place: GitPlace, pattern: string, ...flags: readonly string[]) {
-  const found = await git(place, ['config', ...flags, '-z', '--get-regexp', pattern]);
-  return new Map(
+export const settingsLike = async (place: GitPlace, pattern: string): Promise<ReadonlyMap<string, string>> =>
+  settingsIn(await git(place, ['config', '-z', '--get-regexp', pattern]));
+
+export const settingsIn = (found: Pick<Collected, 'output'>): ReadonlyMap<string, string> =>
+  new Map(
     listOf(found).map(one => {
       const at = one.indexOf('\n');
       return at === -1 ? [one, 'true'] : [one.slice(0, at), one.slice(at + 1)];
     }),
   );
-}
 
 export interface Entry {
   /** `100644`, `100755`, `120000` (a link) or `160000` (a repository of its own). */
@@ -196,8 +208,8 @@ function differencesIn(answer: Answer | Refusal): Differing {
 
 const entry = (mode: string, object: string): Entry | undefined => (/^0+$/.test(mode) ? undefined : { mode, object });
 
-const indexInfo = ['update-index', '-z', '--index-info'];
-const infoOf = ({ mode, object, path }: IndexEntry): string => `${mode} ${object}\t${path}`;
+export const indexInfo = ['update-index', '-z', '--index-info'];
+export const infoOf = ({ mode, object, path }: IndexEntry): string => `${mode} ${object}\t${path}`;
 
 /** Brings entries of the index from one side of differences to the other. */
 export async function updateIndex(place: GitPlace, changes: readonly Difference[]): Promise<Done> {
@@ -217,16 +229,24 @@ interface IndexEntry extends Entry {
 export interface IndexRow extends IndexEntry {
   /** The user told git that this file need not be on disk. */
   readonly isSparse: boolean;
+  /** That, or they told it not to look at this file (assume-unchanged): it cannot say whether it changed. */
+  readonly isHidden: boolean;
 }
 
-export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-t', '-z']);
+export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-v', '-z']);
 
-/** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`. */
+/** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`; a small letter: git shall take it for unchanged. */
 export const indexRows = (listed: Pick<Collected, 'output'>): readonly IndexRow[] =>
   pathsOf(listed).map(line => {
     const tab = line.indexOf('\t');
     const [tag, mode = '', object = ''] = line.slice(0, tab).split(' ');
-    return { path: line.slice(tab + 1), mode, object, isSparse: tag === 'S' };
+    return {
+      path: line.slice(tab + 1),
+      mode,
+      object,
+      isSparse: tag === 'S' || tag === 's',
+      isHidden: /^[a-zS]/.test(line),
+    };
   });
 
 /** Entries that an index holds although their files need not be on disk, by path. */

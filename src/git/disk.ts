@@ -57,6 +57,12 @@ export async function objectOnDisk({ objectFormat }: Tree, where: Buffer, isLink
 export const statsAt = (top: string, path: string): Promise<Stats | undefined> =>
   lstat(onDisk(top, path)).catch(() => undefined);
 
+/** Tells whether a file is still the one that was looked at; empty when it is not there. */
+export async function stampOf(path: string): Promise<string> {
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
+}
+
 /** It may be missing, or closed to us. */
 export function ifReadable<Found>(read: () => Found): Found | undefined {
   try {
@@ -64,12 +70,6 @@ export function ifReadable<Found>(read: () => Found): Found | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Tells whether a file is still the one that was looked at; empty when it is not there. */
-export async function stampOf(path: string): Promise<string> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
-  return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
 }
 
 export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
@@ -108,7 +108,7 @@ export async function sync(path: string): Promise<void> {
   await file.sync().finally(() => file.close());
 }
 
-const foldersAtOnce = 50;
+const foldersAtOnce = 10;
 
 /** Ignored folders and other repositories are left out, as in the checkpoint. Not one wait for each folder: a start would feel it. */
 export async function* entriesBelow(

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { Tidying } from './checkpoints/tidy.ts';
-import { preview, type SavePlace, save } from './checkpoints/write-checkpoint.ts';
+import { preview, type SavePlace, save, seedAhead } from './checkpoints/write-checkpoint.ts';
 import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
 import type { Forks } from './forks.ts';
 import * as history from './history.ts';
 import { ownLock, waitForLock } from './locks.ts';
+import { openAhead } from './objects.ts';
 import { safeName } from './paths.ts';
 import { openPrivate, type PrivateGit } from './private.ts';
 import { syncUserIndex } from './progress/sync-user-index.ts';
@@ -33,6 +34,8 @@ export interface GitCheckpointOptions {
 }
 
 export interface GitCheckpoints extends Checkpoints {
+  /** Makes ready for the first checkpoint, while others work: nothing of it says yet what the files are. */
+  warm(): void;
   /** What `restore` would do, without doing it. */
   plan(order: RestoreOrder): Promise<Restored>;
   /** What the files are now, without ref or note. */
@@ -50,10 +53,27 @@ export interface GitCheckpoints extends Checkpoints {
 
 export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const { loop, repository } = options;
-  const placeOf = placesOf(options);
-  const own = async (): Promise<PrivateGit> => (await placeOf()).own;
+  const placesNow = placesOf(options);
+  let warming: Promise<unknown> | undefined;
+  const placeOf = async (task?: string): Promise<SavePlace> => {
+    await warming;
+    return placesNow(task);
+  };
+  const own = async (): Promise<PrivateGit> => {
+    const { own: found, memory } = await placeOf();
+    await memory.seeding;
+    return found;
+  };
   const tidying = new Tidying(own, loop, options.folder);
   return {
+    warm() {
+      warming ??= safely(async () => {
+        const place = await placesNow();
+        place.memory.seeding = safely(() => seedAhead(place));
+        openAhead(repository);
+        return { ok: true as const };
+      });
+    },
     async save(order) {
       const saved = await safely(async () => save(await placeOf(order.task), order));
       if (saved.ok) tidying.saved(order.number);
@@ -73,7 +93,10 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
       if (!('did' in repaired)) return { did: [repaired.problem], missing: [] };
       return { ...repaired, did: [...repaired.did, ...(await tidying.trouble())] };
     },
-    close: () => tidying.close(),
+    async close() {
+      if (warming !== undefined) await safely(own);
+      await tidying.close();
+    },
     prune: order => prune(repository, loop, order),
     holders: () => holdersIn(repository, loop),
     patch: async (span, bytesMax) => history.patchOf(await own(), span, bytesMax),

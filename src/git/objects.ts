@@ -75,6 +75,12 @@ function closeOldest(): void {
   }
 }
 
+/** Those that every checkpoint asks, before the first one does. */
+export function openAhead(place: ObjectPlace): void {
+  for (const kind of ['objects', 'commits', 'refs'] as const)
+    if (!opened.has(`${kind} ${place.gitDirectory}`)) open(kind, place);
+}
+
 /** A text: why there is no answer. Asked again when the one that was open had ended, so what is asked must bear that. */
 async function askStanding<Answer extends object>(
   kind: keyof typeof standing,

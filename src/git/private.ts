@@ -8,14 +8,16 @@ import {
   freshIndex,
   type GitPlace,
   git,
+  gitScript,
   type IndexRow,
+  indexInfo,
   indexRows,
-  listIndex,
+  infoOf,
   setEntries,
-  settingsLike,
   sparseRows,
 } from './call.ts';
-import { kindOnDisk, realOf, stampOf, succeeds } from './disk.ts';
+import { kindOnDisk, realOf, succeeds } from './disk.ts';
+import { listedIn, stampOfIndex } from './listing.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
 import type { Repository } from './repository.ts';
 
@@ -91,10 +93,8 @@ export async function openPrivate(
   folder: string,
   { excluded = [], replaced = [], of }: PrivateOptions = {},
 ): Promise<PrivateGit> {
-  const [settings, userExcludes] = await Promise.all([
-    of?.loop.settings ?? settingsOf(repository),
-    readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => ''),
-  ]);
+  const settings = of?.loop.settings ?? repository.inherited;
+  const userExcludes = await readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => '');
   const literal = (path: string): string => `/${path.replace(/[*?[\\]/g, '\\$&')}`;
   const own = [
     ...ours,
@@ -120,11 +120,6 @@ export async function openPrivate(
     settings,
     place,
   };
-}
-
-function settingsOf(repository: Repository): Promise<ReadonlyMap<string, string>> {
-  const exact = [...inherited, 'core.excludesfile', 'extensions.partialclone'].join('|').replaceAll('.', '\\.');
-  return settingsLike(repository, `^(${exact}|remote\\..*\\.promisor)$`, '--type=path');
 }
 
 function configOf(repository: Repository, settings: ReadonlyMap<string, string>): string {
@@ -179,6 +174,16 @@ export const seedOf = (folder: string): string => `${folder}.seed`;
 const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', paths: readonly string[]) =>
   git(place, ['update-index', '-z', flag, '--stdin'], { input: toInput(paths) });
 
+/** Every file is read once, so that later scans need only its times and size. It says 1 when some differ. */
+const refresh = ['update-index', '-q', '--refresh'];
+const refreshMsMax = 600_000;
+
+const fillAndRefresh = (place: GitPlace, rows: readonly IndexRow[]) =>
+  gitScript(place, `git ${indexInfo.join(' ')} || exit; git ${refresh.join(' ')} </dev/null; exit 0`, {
+    input: toInput(rows.map(infoOf)),
+    timeMsMax: refreshMsMax,
+  });
+
 /**
  * The private index, made from the user's: which files are tracked although ignored, and which are sparse. Undefined, or
  * why it could not be done. Made beside and moved into place, so that a half one is never used.
@@ -189,27 +194,22 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   if (isFork && (await succeeds(rename(seedOf(own.folder), index)))) return undefined;
   const draft = `${index}.seed`;
   const place = await freshIndex(own.place, draft);
-  const tracked = await listIndex(own.repository);
+  const tracked = await listedIn(own.repository);
   if (tracked.code !== 0) return complaint(tracked);
   // Of a conflict any stage will do: its file differs from all.
   const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
-  const filled = await setEntries(place, rows);
-  if (filled.code !== 0) return complaint(filled);
-  const sparse = rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));
   // A fork is laid out whole: what is marked there, an agent marked, to hide a deletion.
-  if (sparse.length > 0 && !isFork) {
+  const sparse = isFork ? [] : rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));
+  const filled = await (sparse.length === 0 ? fillAndRefresh(place, rows) : setEntries(place, rows));
+  if (filled.code !== 0) return complaint(filled);
+  if (sparse.length > 0) {
     const marked = await mark(place, '--skip-worktree', sparse);
     if (marked.code !== 0) return complaint(marked);
+    await git(place, refresh, { timeMsMax: refreshMsMax });
   }
-  // Every file is read once, so that later scans need only its times and size. It says 1 when some differ.
-  await git(place, ['update-index', '-q', '--refresh'], { timeMsMax: 600_000 });
   await rename(draft, index).catch(() => {}); // an empty index is not written at all
   return undefined;
 }
-
-/** Of the user's own index. */
-export const stampOfIndex = ({ gitDirectory }: Pick<Repository, 'gitDirectory'>): Promise<string> =>
-  stampOf(join(gitDirectory, 'index'));
 
 /** The user's indexes as our last sync found and left them, by their folder. It adds nothing that is ignored or sparse. */
 const syncs = new Map<string, { readonly found: string; readonly left: string }>();

@@ -3,8 +3,9 @@ import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { complaint, type GitPlace, git, gitlink, indexRows, listIndex, type Setting } from './call.ts';
+import { complaint, type GitPlace, git, gitlink, gitScript, indexRows, type Setting, settingsIn } from './call.ts';
 import { stampOf, succeeds } from './disk.ts';
+import { listedIn } from './listing.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -16,6 +17,8 @@ export interface Repository extends GitPlace {
   /** Of all its working trees: objects and refs live here. */
   readonly commonDirectory: string;
   readonly objectFormat: string;
+  /** What the file system can do, what is ignored everywhere, whether objects may be missing: what a private git takes over. */
+  readonly inherited: ReadonlyMap<string, string>;
 }
 
 /** `not-a-repository`: the caller may work without git. */
@@ -27,26 +30,36 @@ const unusable = (problem: string, fix?: string): Opened => ({ ...refuse(problem
 
 const notRepository: Opened = { ...refuse('This folder is not in a git repository.'), kind: 'not-a-repository' };
 
+/** Three gits at one go: where we are, which settings there are, and the values of some. */
+const inherited =
+  '^(core\\.(filemode|symlinks|ignorecase|precomposeunicode|excludesfile)|extensions\\.partialclone|remote\\..*\\.promisor)$';
+const lookAround = `git rev-parse --is-bare-repository --is-inside-git-dir --show-object-format --absolute-git-dir \\
+  --git-common-dir --show-toplevel || exit
+printf '\\0'; git config --list --show-scope --name-only -z
+printf '\\0'; git config --type=path -z --get-regexp '${inherited}'; exit 0`;
+
 /** F72, B92. Where nothing looks like a repository, git is not asked. */
 export async function openRepository(place: GitPlace): Promise<Opened> {
   if (!isNearRepository(place.directory)) return notRepository;
-  const asked = ['--is-bare-repository', '--is-inside-git-dir', '--show-object-format'];
-  const found = await git(place, ['rev-parse', ...asked, '--absolute-git-dir', '--git-common-dir', '--show-toplevel']);
-  const text = found.output.toString('utf8');
+  const found = await gitScript(place, lookAround);
+  const end = found.output.indexOf(0);
+  const text = found.output.toString('utf8', 0, end === -1 ? undefined : end);
   const [bare, inside, objectFormat = '', gitDirectory = '', common = '', directory = '', ...rest] = text.split('\n');
   if (found.code !== 0) return unopened(place, complaint(found), bare === 'true', inside === 'true');
   if (rest.length !== 1 || text.includes('\ufffd')) {
     return unusable('The path of this repository holds a line break or is not UTF-8.', 'Move it to a plainer path.');
   }
   const commonDirectory = resolve(place.directory, common);
-  const names = await scopedNames({ ...place, directory });
+  const last = found.output.indexOf('\0\0', end, 'latin1') + 1;
+  const names = scopedNames(found.output.subarray(end + 1, last));
   const settings = filtersOff(names.map(({ name }) => name));
-  const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings };
+  const values = settingsIn({ output: found.output.subarray(last + 1) });
+  const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings, inherited: values };
   return { ok: true, repository, names };
 }
 
 function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean): Opened {
-  if (/ENOENT/.test(said) && topAround(place.directory) !== undefined)
+  if (/ENOENT|git: not found/.test(said) && topAround(place.directory) !== undefined)
     return unusable('This folder is a git repository, and git is not installed.', 'Install git.');
   if (bare)
     return unusable('This repository is bare: it has no files to work on.', 'Run in a clone or a worktree of it.');
@@ -147,8 +160,8 @@ interface ScopedName {
   readonly name: string;
 }
 
-async function scopedNames(place: GitPlace): Promise<readonly ScopedName[]> {
-  const words = listOf(await git(place, ['config', '--list', '--show-scope', '--name-only', '-z']));
+function scopedNames(output: Buffer): readonly ScopedName[] {
+  const words = listOf({ output });
   return words.flatMap((name, at) => (at % 2 === 1 ? [{ scope: words[at - 1] ?? '', name }] : []));
 }
 
@@ -188,8 +201,8 @@ export async function preflight(
     (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
   if (refused !== undefined) return refused;
   const [tracked, untracked, programs] = await Promise.all([
-    listIndex(repository),
-    git(repository, ['ls-files', '-o', '-z', '--exclude-standard'], { bytesMax: 100_000_000 }),
+    listedIn(repository),
+    git(repository, ['ls-files', '-o', '-z', '--exclude-standard']),
     programsOf(repository, names),
   ]);
   const rows = indexRows(tracked);

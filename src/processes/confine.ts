@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type Contained, firstWorking, namespaceInit, once, shell, systemProgram } from './contain.ts';
+import { type Contained, firstWorking, namespaceInit, once, recalled, shell, systemProgram } from './contain.ts';
 
 /** Of two paths, one in the other, the inner one's word counts. What does not exist is left out. */
 export interface Confinement {
@@ -30,30 +30,64 @@ const recipes: readonly (readonly string[])[] = [
   [...everythingBound, ...namespaceFlags],
 ];
 
-/** The working recipe as the start of a command line. Tried out on files of our own: an exit code alone proves nothing. */
-const workingRecipe = once((): readonly string[] | undefined => {
+/** What it can be tried with. Undefined where there is no bubblewrap. */
+const tools = once(() => {
   const bubblewrap = process.platform === 'linux' ? systemProgram('bwrap') : undefined;
   if (!bubblewrap) return undefined;
-  const lines = recipes.map(flags => [bubblewrap, ...flags]);
-  return firstWorking('confinement', [bubblewrap, shell], lines, works);
+  return { programs: [bubblewrap, shell], lines: recipes.map(flags => [bubblewrap, ...flags]) };
 });
 
+/** Ahead of the first question the first recipe was found to work. */
+let isForeseen = false;
+
+/** The working recipe as the start of a command line. Tried out on files of our own: an exit code alone proves nothing. */
+const workingRecipe = once((): readonly string[] | undefined => {
+  const { programs, lines } = tools() ?? {};
+  if (programs === undefined || lines === undefined) return undefined;
+  return firstWorking('confinement', programs, lines, recipe => (isForeseen && recipe === lines[0]) || works(recipe));
+});
+
+/** Tries the usual recipe out while others work, by whoever can run a command line and tell its line of output. */
+export async function tryAhead(run: (command: readonly string[]) => Promise<string | undefined>): Promise<boolean> {
+  const { programs, lines } = tools() ?? {};
+  if (programs === undefined || lines === undefined) return false;
+  if (recalled('confinement', programs, lines).recipe !== undefined) return true;
+  const trial = openTrial(lines[0]!);
+  const command = trial && guarded(trial.command);
+  if (command === undefined) return false;
+  process.once('exit', trial!.close); // it may be refused meanwhile
+  isForeseen = (await run(command)) === '42';
+  process.off('exit', trial!.close);
+  trial!.close();
+  return isForeseen;
+}
+
 function works(flags: readonly string[]): boolean {
-  const folder = scratchFolder();
-  if (folder === undefined) return false;
+  const trial = openTrial(flags);
+  if (trial === undefined) return false;
   try {
-    const [hidden, fixed] = [join(folder, 'hidden'), join(folder, 'fixed')];
-    for (const each of [hidden, fixed]) {
-      mkdirSync(each);
-      writeFileSync(join(each, 'file'), '');
-    }
-    const mounts = mountsFor({ hidden: [hidden], readOnly: [fixed], writable: [] }, folder);
-    const script =
-      '[ $$ = 1 ] && ! [ -e "$1/file" ] && ! (: >"$1/new") && ! (: >"$2/file") && (: >"$2/../new") && exit 42';
-    return exitsWith42([...flags, ...mounts, '--', shell, '-c', script, 'init', hidden, fixed]);
+    return exitsWith42(trial.command);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    trial.close();
   }
+}
+
+/** A command that exits with 42 where it is confined. */
+function openTrial(flags: readonly string[]) {
+  const folder = scratchFolder();
+  if (folder === undefined) return undefined;
+  const [hidden, fixed] = [join(folder, 'hidden'), join(folder, 'fixed')];
+  for (const each of [hidden, fixed]) {
+    mkdirSync(each);
+    writeFileSync(join(each, 'file'), '');
+  }
+  const mounts = mountsFor({ hidden: [hidden], readOnly: [fixed], writable: [] }, folder);
+  const script =
+    '[ $$ = 1 ] && ! [ -e "$1/file" ] && ! (: >"$1/new") && ! (: >"$2/file") && (: >"$2/../new") && exit 42';
+  return {
+    command: [...flags, ...mounts, '--', shell, '-c', script, 'init', hidden, fixed],
+    close: (): void => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 /** TMPDIR may name a folder that is not there: that alone must not leave an agent unconfined. */
@@ -69,11 +103,16 @@ function scratchFolder(): string | undefined {
 }
 
 /** Where it fails halfway, bubblewrap leaves a child that waits for ever: hence a session of its own, ended as a whole. */
-function exitsWith42(command: readonly string[]): boolean {
-  const guard = [shell, '-c', '"$@" >/dev/null 2>&1; echo $?; kill -KILL 0', 'probe', ...command];
+function guarded(command: readonly string[]): readonly string[] | undefined {
   const session = systemProgram('setsid');
-  if (session === undefined) return false;
-  const ran = spawnSync(session, guard, { stdio: ['ignore', 'pipe', 'ignore'], env: {}, timeout: 5_000 });
+  const guard = [shell, '-c', '"$@" >/dev/null 2>&1; echo $?; kill -KILL 0', 'probe', ...command];
+  return session === undefined ? undefined : [session, ...guard];
+}
+
+function exitsWith42(command: readonly string[]): boolean {
+  const [first, ...rest] = guarded(command) ?? [];
+  if (first === undefined) return false;
+  const ran = spawnSync(first, rest, { stdio: ['ignore', 'pipe', 'ignore'], env: {}, timeout: 5_000 });
   return String(ran.stdout) === '42\n';
 }
 

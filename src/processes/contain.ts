@@ -212,13 +212,18 @@ export function firstWorking(
   recipes: readonly (readonly string[])[],
   works: (recipe: readonly string[]) => boolean,
 ): readonly string[] | undefined {
-  const key = file === undefined ? '' : JSON.stringify([hostKey(), ...programs.map(programKey), recipes]);
-  const known = remembered();
-  const before = known[name]?.key === key ? recipes[known[name].recipe] : undefined;
+  const { key, known, recipe: before } = recalled(name, programs, recipes);
   if (before !== undefined) return before;
   const recipe = recipes.findIndex(works);
   if (recipe >= 0) keep({ ...known, [name]: { key, recipe } });
   return recipes[recipe];
+}
+
+/** What is remembered about these recipes, and the one that works. */
+export function recalled(name: string, programs: readonly string[], recipes: readonly (readonly string[])[]) {
+  const key = file === undefined ? '' : JSON.stringify([hostKey(), ...programs.map(programKey), recipes]);
+  const known = remembered();
+  return { key, known, recipe: known[name]?.key === key ? recipes[known[name].recipe] : undefined };
 }
 
 /** What may allow a namespace here and forbid it there: the boot, the namespaces and rights of this process, switches. */

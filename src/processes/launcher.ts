@@ -72,6 +72,26 @@ export async function launch(order: LaunchOrder): Promise<Running | undefined> {
   return follow(launcher, { number, pid, pipes });
 }
 
+/** Runs a command line, and gives the one line that it says. */
+type Run = (command: readonly string[]) => Promise<string | undefined>;
+
+const trialMsMax = 5_000;
+
+/** A launcher with pipes for the first process, before there is one. `isWanted` may run something by it to find that out. */
+export async function launchAhead(channels: string, isWanted: (run: Run) => Promise<boolean>): Promise<void> {
+  const launcher = process.platform === 'linux' ? launcherIn(channels) : undefined;
+  if (launcher === undefined) return;
+  const run: Run = command =>
+    launcher.answering.ask({
+      text: `{ said=$(env -i ${command.map(quoted).join(' ')} </dev/null); } 2>/dev/null; echo "$said"\n`,
+      read: spoken => spoken.line(),
+      timeMsMax: trialMsMax,
+    });
+  if (!(await isWanted(run))) return launcher.answering.close();
+  const number = launcher.free.length > 0 ? undefined : await makePipes(launcher);
+  if (number !== undefined) launcher.free.push(number);
+}
+
 const wordBytesMax = 100_000; // the system takes 128 kB, and says itself when that is too much
 const wordsBytesMax = 1_000_000;
 

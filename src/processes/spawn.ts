@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { type Confinement, confined } from './confine.ts';
+import { type Confinement, confined, tryAhead } from './confine.ts';
 import { type Contained, contained, containment, type LesserContainment } from './contain.ts';
 import { startTimeOf, thisHost } from './identity.ts';
-import { launch, type Running } from './launcher.ts';
+import { launch, launchAhead, type Running } from './launcher.ts';
 import { type ResourceCause, type ResourceLimits, watchResources } from './limits.ts';
 import { type ProcessSet, processSetOf, type Shutdown, shutdownOf } from './process-set.ts';
 import { drained, type OutputEvent, openQueue, type Queue, readText, weightOfEvent } from './streams.ts';
@@ -62,12 +62,20 @@ export type ProcessEvent =
 const queuedCharsMax = 262_144;
 const never: Omit<ProcessExit, 'type'> = { code: null, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 };
 
+let ahead: Promise<void> | undefined;
+
+/** What the first confined process needs is made ready while others work: a launcher, its pipes, and whether bubblewrap works. */
+export function readyAhead(channels: string): void {
+  ahead ??= launchAhead(channels, tryAhead).catch(() => {}); // the first process finds out why
+}
+
 /** Never throws; the last event is `exited`, and then nothing of it is alive. Leaving the iteration early kills it all. */
 export async function* runProcess(order: ProcessOrder): AsyncGenerator<ProcessEvent, void, void> {
   if (order.stop.aborted) {
     yield { type: 'exited', ...never, stoppedByUs: true };
     return;
   }
+  await ahead;
   const wrapped = wrap(order);
   const running = await start(wrapped, order);
   if (typeof running === 'string') {

@@ -42,6 +42,26 @@ it('one default iteration starts these gits and no other', () =>
     expect(calls.filter(name => standing.includes(name)).sort()).toEqual(standing);
   }));
 
+it('a start in a repository asks these gits before its first agent, and none of them twice', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-001']);
+    const counted = countedGit(join(place.project, '..', 'counted'), place.env['PATH'] ?? '');
+    const agent = `echo agent >>'${join(place.project, '..', 'counted', 'log')}'; ${worker}`;
+    await ok(place.ralph(runWith(agent), { env: { PATH: counted.PATH } }));
+    const all = counted.calls();
+    const before = all.slice(0, all.indexOf('agent'));
+    expect(before.slice(0, 2).map(nameOf)).toEqual(['rev-parse', 'config']);
+    expect(before.map(nameOf).sort()).toEqual([
+      ...['cat-file', 'config', 'config', 'hash-object'], // of the user and of the private git; for commits
+      ...['ls-files', 'ls-files'], // the user's index, what is untracked
+      ...['ls-files', 'ls-files', 'ls-files'], // what is ignored, what is changed, what is tracked although ignored
+      ...['rev-parse', 'status'],
+      ...['update-index', 'update-index', 'update-index'], // the private index: its entries, its times, what is changed
+      ...['update-ref', 'write-tree'],
+    ]);
+    expect(new Set(before).size).toBe(before.length);
+  }));
+
 const noTracing = whyNoTracing();
 
 it.skipIf(noTracing !== undefined)(

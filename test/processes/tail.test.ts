@@ -41,6 +41,6 @@ it('a flood of ASCII may end in other characters, wherever its ring stands', () 
   for (const before of [65_537, 69_999, 70_000, 70_004, 139_990, 140_007])
     for (const last of ['é', 'ÿ', '密', '😀', 'abcé', '\ud83d', 'é'.repeat(69_999), `${'x'.repeat(69_990)}密`]) {
       const flood = '0123456789'.repeat(before / 10 + 1).slice(0, before);
-      expect(tail(charsMax, flood, last, '!') === (flood + last + '!').slice(-charsMax)).toBe(true);
+      expect(tail(charsMax, flood, last, '!') === `${flood}${last}!`.slice(-charsMax)).toBe(true);
     }
 });

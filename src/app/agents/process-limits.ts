@@ -34,6 +34,13 @@ export function processLimits(needs: ConfinementNeeds & { readonly config: Confi
   return { limits, confinement: confinementFor(needs), channels: join(needs.home, channelsFolder) };
 }
 
+/** Before agents and checks are started, where they will be confined. */
+export async function processesAhead({ config, home }: { readonly config: Config; readonly home: string }) {
+  if (config.sandbox === 'none' || config.interactive) return;
+  const { readyAhead } = await import('../../processes/spawn.ts');
+  readyAhead(join(home, channelsFolder));
+}
+
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
 
 /** Only what was set; `unlimited` turns a timer off. */

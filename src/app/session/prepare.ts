@@ -125,6 +125,8 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const found = await findHere(asked);
   const draft = { ...asked, found, provided };
   const { path, modeName } = found;
+  const inspecting = inspectRepository(directory, env);
+  inspecting.catch(() => {}); // what else is wrong is said first
   const mode = await openMode(modeName);
   const config = await configOf(asked, modeName);
   refuseIdleFlags(modeName, flags);
@@ -137,7 +139,7 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
     rounds: roundsOf({ ...config, mode, before }) ?? undefined,
   };
   const document = await documentOf({ mode, path, directory, options }, draft, newest);
-  const repositoryInfo = await inspectRepository(directory, env);
+  const repositoryInfo = await inspecting;
   const known = { ...draft, ...config, path, mode, document, before, repositoryInfo };
   const decided = { ...known, ...(await decideSettings(known)) };
   if (before !== undefined) refuseUnrecorded(decided);

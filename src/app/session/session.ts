@@ -9,6 +9,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
+import { processesAhead } from '../agents/process-limits.ts';
 import { newLoop, storeError } from '../app.ts';
 import { withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
@@ -85,13 +86,16 @@ export type Outcome =
     };
 
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
-export const runSession = (prepared: Prepared, ledger: Ledger, host: Host): Promise<Outcome> =>
-  withLease<Outcome>(
+export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
+  const areOurs = Object.values(prepared.performers).some(({ facts }) => (facts?.agent ?? 'scripted') !== 'scripted');
+  if (areOurs || prepared.checks.length > 0) void processesAhead(prepared);
+  return withLease<Outcome>(
     ledger,
     `document:${prepared.path}`,
     lease => ({ type: 'held', what: 'loop', lease }),
     () => chooseAndWork(prepared, ledger, host),
   );
+}
 
 async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
   const earlier = first.flags['new'] === true ? undefined : await earlierLoop(ledger, first);

@@ -92,7 +92,14 @@ async function setUp(prepared: Prepared, chosen: NewLoop, known: ReadonlySet<str
     const kept = await protectFiles({ directory: folderOfWork, folder: copies, ...filesToProtect(config) });
     if (!kept.ok) throw unprotectable(kept.problem);
     const place = { loop, directory: folderOfWork, branch: own?.branch, protectedHash: kept.hash };
-    return { ...(await openWorkspace(prepared, place, stop)), discard };
+    const workspace = await openWorkspace(prepared, place, stop);
+    return {
+      ...workspace,
+      async discard() {
+        await workspace.engine.checkpoints?.close?.(); // it may still write there
+        await discard();
+      },
+    };
   } catch (error) {
     await discard();
     throw error;

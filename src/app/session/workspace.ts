@@ -60,6 +60,7 @@ export async function openWorkspace(
   const judge = config.judge === undefined ? undefined : await buildJudge({ ...needs, workplaces: [], redact });
   const top = repositoryInfo.repository?.directory ?? directory;
   const history = settings.checkpoints ? git : undefined;
+  history?.checkpoints.warm();
   return {
     ...place,
     forks: git?.forks,

@@ -2,10 +2,11 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaint, git } from '../call.ts';
+import { complaint, git, indexRows } from '../call.ts';
 import type { SaveOrder } from '../checkpoints.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
+import { forgetListing, listedIn } from '../listing.ts';
 import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import type { Repository } from '../repository.ts';
@@ -98,28 +99,42 @@ const isIgnored = (line: string): boolean => line.startsWith('!! ');
 const ignoredAmong = (lines: readonly string[]): readonly string[] =>
   lines.flatMap(line => (isIgnored(line) ? [line.slice(stateLength)] : []));
 
-/** Once in the life of a loop, with what is ignored then. Undefined, or why it could not be done. */
-export async function recordChangesAtStart({ repository, folder }: PrivateGit): Promise<string | undefined> {
+/** What was found when a loop began. */
+interface Start {
+  readonly ignored: ReadonlySet<string>;
+  /** It is on the disk: nothing counts before that. */
+  readonly recorded: Promise<void>;
+}
+
+/** Once in the life of a loop: undefined when that was done. A text: why it could not be. */
+export async function recordChangesAtStart({ repository, folder }: PrivateGit): Promise<Start | string | undefined> {
   if (existsSync(startFile(folder))) return undefined;
   // Git would look into a submodule by a git of its own, which takes the settings of that submodule (B88).
   const asked = [...status, matching, '--ignore-submodules=dirty'];
   const [found, hidden] = await Promise.all([git(repository, asked, { timeMsMax: 300_000 }), hiddenIn(repository)]);
   if (found.code !== 0) return complaint(found);
   if (typeof hidden === 'string') return hidden;
+  forgetListing();
   const rows = pathsOf(found);
-  if (!existsSync(ignoredFile(folder))) await writeList(ignoredFile(folder), ignoredAmong(rows));
   const changed = rows.flatMap(line => (isIgnored(line) ? [] : [line.slice(stateLength)]));
-  await writeList(startFile(folder), new Set([...changed, ...hidden]));
-  return undefined;
+  const known = await readList(ignoredFile(folder));
+  const ignored = known ?? ignoredAmong(rows);
+  const record = async (): Promise<void> => {
+    if (known === undefined) await writeList(ignoredFile(folder), ignored);
+    await writeList(startFile(folder), new Set([...changed, ...hidden]));
+  };
+  const recorded = record();
+  recorded.catch(() => {}); // whoever waits for it hears of it
+  return { ignored: new Set(ignored), recorded };
 }
 
-/** The user told git not to look at these files (assume-unchanged, skip-worktree), so it cannot say whether they changed. */
+/** What is there of the files that git does not look at. */
 async function hiddenIn(repository: Repository): Promise<readonly string[] | string> {
-  const listed = await git(repository, ['ls-files', '-v', '-z']);
+  const listed = await listedIn(repository);
   if (listed.code !== 0) return complaint(listed);
-  const marked = pathsOf(listed).flatMap(line => (/^[a-zS]/.test(line) ? [line.slice(2)] : []));
   const hidden: string[] = [];
-  for (const path of marked) if ((await kindOnDisk(repository.directory, path)) !== 'gone') hidden.push(path);
+  for (const { path, isHidden } of indexRows(listed))
+    if (isHidden && (await kindOnDisk(repository.directory, path)) !== 'gone') hidden.push(path);
   return hidden;
 }
 

@@ -7,6 +7,7 @@ import { oneLine as oneLineOf } from '../../text/text.ts';
 import { complaint, git } from '../call.ts';
 import type { Saved, SaveOrder, Skipped } from '../checkpoints.ts';
 import { stampOf } from '../disk.ts';
+import { stampOfIndex } from '../listing.ts';
 import { ownLock, ownRefLock, setRef, waitForLock } from '../locks.ts';
 import { revision, writeCommit } from '../objects.ts';
 import { toInput, toText } from '../paths.ts';
@@ -22,7 +23,13 @@ export interface SavePlace {
   /** Where they differ from those by default. */
   readonly limits: Partial<ScanLimits>;
   /** What saving remembers from one checkpoint to the next, in this process. */
-  readonly memory: { forced?: Forced; sparse?: string; written?: { readonly tree: string; readonly index: string } };
+  readonly memory: {
+    forced?: Forced;
+    sparse?: string;
+    written?: { readonly tree: string; readonly index: string };
+    /** The private index is made ahead, of the user's as it is then. */
+    seeding?: Promise<Seeded | Refusal> | undefined;
+  };
   /** Forks were clean when they were made. */
   readonly isFork: boolean;
   /** What is the last that is made, if not a ref. */
@@ -43,13 +50,13 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   ]);
   if (waited.includes('held'))
     return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
-  const [unknown, unread, special] = await Promise.all([
+  const [start, unread] = await Promise.all([
     isFirst && !place.isFork ? recordChangesAtStart(own) : undefined,
-    beginIndex(place),
-    isFirst || order.kind === 'by-hand' ? specialFiles(own) : [],
+    indexIn(place),
   ]);
-  if (unknown !== undefined) return failed('git cannot tell what is changed here', unknown);
-  const ignored = await ignoredAtStart(own);
+  if (typeof start === 'string') return failed('git cannot tell what is changed here', start);
+  const special = isFirst || order.kind === 'by-hand' ? specialFiles(own) : [];
+  const ignored = start?.ignored ?? (await ignoredAtStart(own));
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (unread !== undefined) return failed('git cannot read the index', unread);
   if (!place.isFork) place.memory.sparse = await markSparse(own, place.memory.sparse);
@@ -59,11 +66,27 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
     return refuse('git cannot make a tree of the files here.', 'Look what git status and git fsck say.');
   if (!written.ok) return written;
   const { tree, commit, skipped } = written;
+  await start?.recorded;
   if (!place.isFork) await recordUserEdits(own, order, tree);
-  return { ok: true, ref, commit, tree, skipped: [...skipped, ...special].slice(0, skippedMax) };
+  return { ok: true, ref, commit, tree, skipped: [...skipped, ...(await special)].slice(0, skippedMax) };
 }
 
-async function beginIndex({ own, isFork }: SavePlace): Promise<string | undefined> {
+type Seeded = { readonly ok: true; readonly stamp: string };
+
+/** Its stamp is empty where it was there already. */
+export async function seedAhead({ own, memory }: SavePlace): Promise<Seeded> {
+  const stamp = existsSync(join(own.folder, 'index')) ? '' : await stampOfIndex(own.repository);
+  await initIndex(own, false);
+  memory.forced ??= await forcedPaths(own, undefined);
+  return { ok: true, stamp };
+}
+
+/** Undefined, or why there is none. One that was made ahead is made anew where the user's was changed since. */
+async function indexIn({ own, memory, isFork }: SavePlace): Promise<string | undefined> {
+  const seeded = isFork ? undefined : await memory.seeding;
+  if (!isFork) memory.seeding = undefined;
+  if (seeded?.ok && seeded.stamp !== '' && seeded.stamp !== (await stampOfIndex(own.repository)))
+    await rm(join(own.folder, 'index'), { force: true });
   if (isFork && existsSync(seedOf(own.folder))) await recordNothingIgnored(own); // before the seed goes
   return initIndex(own, isFork);
 }

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { type Difference, diffIndex, git, gitlink, updateIndex } from '../call.ts';
 import { changesAtStart } from '../checkpoints/user-edits.ts';
 import { readRecord, writeRecord } from '../disk.ts';
+import { stampOfIndex } from '../listing.ts';
 import { userLock, waitForLock } from '../locks.ts';
 import { diffTrees, readObject, revision } from '../objects.ts';
 import { foldersAbove, isAmong, toInput } from '../paths.ts';
-import { rememberSync, stampOfIndex } from '../private.ts';
+import { rememberSync } from '../private.ts';
 import { type Done, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
 
