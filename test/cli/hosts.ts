@@ -14,9 +14,8 @@ export interface Told {
 
 interface Host {
   readonly child: ChildProcess;
-  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean; readonly keeps: boolean }>;
-  readonly end: () => void;
-  /** Programs are open in it, for the test with this home; with them it is of no use to others. */
+  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean }>;
+  /** Of the test that it worked for: programs may be open in it, which end when it works for another. */
   home?: string | undefined;
 }
 
@@ -42,14 +41,12 @@ function startHost(): Host {
   const gone = once(child, 'exit').then(([code]) => ({
     code,
     isLast: true,
-    keeps: false,
     stdout: '',
     stderr: 'the host is gone',
   }));
   for (const one of [child, child.stdio[3], child.stdio[4]] as { unref: () => void }[]) one.unref();
   return {
     child,
-    end: () => void orders.end(),
     async order(order) {
       const line = once(lines, 'line').then(([text]) => JSON.parse(text as string));
       orders.write(`${JSON.stringify(order)}\n`);
@@ -58,12 +55,10 @@ function startHost(): Host {
   };
 }
 
-/** One that this test has used, or one in which nothing is open. */
+/** One that this test has used, or any. */
 function hostFor(home: string | undefined): Host {
-  const at = idle.findIndex(one => one.home === undefined || one.home === home);
-  if (at !== -1) return idle.splice(at, 1)[0]!;
-  idle.shift()?.end();
-  return startHost();
+  const at = idle.findIndex(one => one.home === home);
+  return idle.splice(at === -1 ? 0 : at, 1)[0] ?? startHost();
 }
 
 export function hosted(order: Order): Hosted {
@@ -71,9 +66,9 @@ export function hosted(order: Order): Hosted {
   const host = hostFor(home);
   let isOver = false;
   const work = async (): Promise<Told> => {
-    const { isLast, keeps, ...told } = await host.order(order);
+    const { isLast, ...told } = await host.order(order);
     isOver = true;
-    host.home = keeps ? home : undefined;
+    host.home = home;
     if (!isLast) idle.push(host);
     return told;
   };
