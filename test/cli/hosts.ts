@@ -30,8 +30,6 @@ export interface Hosted {
 
 const idle: Host[] = [];
 const program = join(import.meta.dirname, 'host.ts');
-/** Not in the folder of the run: a host that ends after it would make that again. */
-const compiled = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'ralph-test');
 
 const toolsOf = (path = ''): string =>
   ['bwrap', 'perl', 'setpriv', 'setsid', 'sh', 'unshare']
@@ -40,7 +38,7 @@ const toolsOf = (path = ''): string =>
 
 function startHost(tools: string): Host {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-    env: { TZ: 'UTC', NODE_COMPILE_CACHE: compiled },
+    env: { TZ: 'UTC', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
   });
   const orders = child.stdio[3] as Writable;
