@@ -8,6 +8,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const pure = ['text', 'messages', 'secrets', 'core', 'documents', 'views', 'config', 'simulate', 'checks/tamper'].map(
   name => `test/${name}/**/*.test.ts`,
 );
+/** Few processes beside much memory: 700 MB, where the others need 130. */
+pure.push(...['oracles', 'recipes', 'app/library', 'modes/plan'].map(name => `test/${name}/**/*.test.ts`));
+pure.push('test/tidy.test.ts', 'test/docs.test.ts', 'test/actions/mcp/tool.test.ts');
 /** These replace modules or the clock for themselves, which a shared fork would show to others. */
 const alone = globSync('test/**/*.test.ts').filter(path =>
   /\bvi\.(mock|useFakeTimers|stubGlobal|stubEnv)\(/.test(readFileSync(path, 'utf8')),

@@ -35,9 +35,7 @@ function complain(error: unknown): number {
 }
 
 const answer = (code: number, isLast = true): void => {
-  const bytes = Buffer.from(
-    `${JSON.stringify({ code, isLast, keeps: descendants(process.pid).length > 0, ...told })}\n`,
-  );
+  const bytes = Buffer.from(`${JSON.stringify({ code, isLast, ...told })}\n`);
   for (let at = 0; at < bytes.length; ) at += writeSync(answersOut, bytes, at);
   told = { stdout: '', stderr: '' };
 };
@@ -45,7 +43,22 @@ const answer = (code: number, isLast = true): void => {
 /** A command that ends its process itself. */
 const exited = (code: number): void => answer(code);
 
+let home: string | undefined;
+
+/** Programs that Ralph keeps open until its process ends are of the test before: to another they are a look at /proc each. */
+function endLeftovers(): void {
+  for (const { pid } of descendants(process.pid)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It is gone.
+    }
+  }
+}
+
 async function carryOut({ words, cwd, env }: Order): Promise<void> {
+  if (home !== env['RALPH_HOME']) endLeftovers();
+  home = env['RALPH_HOME'];
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);

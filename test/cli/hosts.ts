@@ -1,7 +1,8 @@
 // The hosts of this worker: as many as commands at the same time, each of them warm for the next one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import type { Order } from './host.ts';
@@ -14,9 +15,10 @@ export interface Told {
 
 interface Host {
   readonly child: ChildProcess;
-  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean; readonly keeps: boolean }>;
-  readonly end: () => void;
-  /** Programs are open in it, for the test with this home; with them it is of no use to others. */
+  readonly order: (order: Order) => Promise<Told & { readonly isLast: boolean }>;
+  /** Where it finds what a process looks for once. */
+  readonly tools: string;
+  /** Of the test that it worked for: programs may be open in it, which end when it works for another. */
   home?: string | undefined;
 }
 
@@ -28,12 +30,15 @@ export interface Hosted {
 
 const idle: Host[] = [];
 const program = join(import.meta.dirname, 'host.ts');
-/** Not in the folder of the run: a host that ends after it would make that again. */
-const compiled = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'ralph-test');
 
-function startHost(): Host {
+const toolsOf = (path = ''): string =>
+  ['bwrap', 'perl', 'setpriv', 'setsid', 'sh', 'unshare']
+    .map(name => path.split(delimiter).find(folder => existsSync(join(folder, name))))
+    .join(delimiter);
+
+function startHost(tools: string): Host {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-    env: { TZ: 'UTC', NODE_COMPILE_CACHE: compiled },
+    env: { TZ: 'UTC', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     stdio: ['ignore', 'inherit', 'inherit', 'pipe', 'pipe'],
   });
   const orders = child.stdio[3] as Writable;
@@ -42,14 +47,13 @@ function startHost(): Host {
   const gone = once(child, 'exit').then(([code]) => ({
     code,
     isLast: true,
-    keeps: false,
     stdout: '',
     stderr: 'the host is gone',
   }));
   for (const one of [child, child.stdio[3], child.stdio[4]] as { unref: () => void }[]) one.unref();
   return {
     child,
-    end: () => void orders.end(),
+    tools,
     async order(order) {
       const line = once(lines, 'line').then(([text]) => JSON.parse(text as string));
       orders.write(`${JSON.stringify(order)}\n`);
@@ -58,22 +62,23 @@ function startHost(): Host {
   };
 }
 
-/** One that this test has used, or one in which nothing is open. */
-function hostFor(home: string | undefined): Host {
-  const at = idle.findIndex(one => one.home === undefined || one.home === home);
-  if (at !== -1) return idle.splice(at, 1)[0]!;
-  idle.shift()?.end();
-  return startHost();
+/** One that this test has used, or any that knows the same tools. */
+function hostFor({ env }: Order): Host {
+  const tools = toolsOf(env['PATH']);
+  const fit = idle.filter(one => one.tools === tools);
+  const host = fit.find(one => one.home === env['RALPH_HOME']) ?? fit[0];
+  if (host === undefined) return startHost(tools);
+  idle.splice(idle.indexOf(host), 1);
+  return host;
 }
 
 export function hosted(order: Order): Hosted {
-  const home = order.env['RALPH_HOME'];
-  const host = hostFor(home);
+  const host = hostFor(order);
   let isOver = false;
   const work = async (): Promise<Told> => {
-    const { isLast, keeps, ...told } = await host.order(order);
+    const { isLast, ...told } = await host.order(order);
     isOver = true;
-    host.home = keeps ? home : undefined;
+    host.home = order.env['RALPH_HOME'];
     if (!isLast) idle.push(host);
     return told;
   };

@@ -5,6 +5,7 @@ import {
   appendFileSync,
   cpSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -28,7 +29,8 @@ function modelOf(stories: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-model-'));
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
   const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, env });
-  git('init', '-q', '-b', 'main');
+  git('init', '-q', '--template=', '-b', 'main'); // without a dozen examples of hooks to copy
+  for (const name of ['hooks', 'info']) mkdirSync(join(folder, '.git', name));
   appendFileSync(join(folder, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
   writeFileSync(join(folder, 'PRD.json'), document);
   writeFileSync(join(folder, 'a.txt'), 'one\ntwo\nthree\n');

@@ -195,7 +195,7 @@ describe('F07: killed in the middle of a restore', () => {
       const now = (await saved(checkpoints, 3)).commit;
       const text = program(one.commit, two.commit, now, join(repo.folder, file));
       const child = spawn(process.execPath, ['--input-type=module', '-e', text], {
-        env: repo.environment,
+        env: { ...repo.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
         stdio: 'ignore',
       });
       const [code, signal] = await once(child, 'exit');

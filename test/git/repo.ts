@@ -56,7 +56,8 @@ export function makeRepo(init: readonly string[] = [], commit = true): Repo {
     repo.git('update-index', '-q', '--refresh');
     return repo;
   }
-  repo.git('init', '-q', ...init);
+  repo.git('init', '-q', '--template=', ...init); // without a dozen examples of hooks to copy
+  for (const name of ['hooks', 'info']) mkdirSync(join(repo.top, '.git', name));
   if (commit) {
     repo.write('README.md', 'one\ntwo\nthree\n');
     repo.git('add', '-A');

@@ -44,7 +44,8 @@ function modelOf(): string {
   const environment = { PATH: process.env['PATH'] ?? '', HOME: model, GIT_CONFIG_NOSYSTEM: '1' };
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: model, env: environment, stdio: 'pipe' });
-  git('init', '-q', '-b', 'main');
+  git('init', '-q', '--template=', '-b', 'main'); // without a dozen examples of hooks to copy
+  for (const name of ['hooks', 'info']) mkdirSync(join(model, '.git', name));
   appendFileSync(join(model, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
   for (const name of ['a', 'b', 'c']) writeFileSync(join(model, `${name}.txt`), `${name}\n`);
   git('add', '.');
@@ -62,7 +63,7 @@ export function scratch({ isUnborn = false } = {}): Scratch {
   const one = scratchIn(newRoot());
   if (isUnborn) one.git('init', '-q', '-b', 'main');
   else {
-    cpSync(modelOf(), one.top, { recursive: true, preserveTimestamps: true });
+    cpSync(modelOf(), one.top, { recursive: true });
     one.git('update-index', '-q', '--refresh');
   }
   return one;

@@ -84,7 +84,7 @@ export function signOfLife(directory: string): { readonly path: string; anyAlive
 /** Starts the driver and resolves when its agent has said something. */
 export async function drive(...args: readonly string[]): Promise<ChildProcess> {
   const driver = spawn(process.execPath, [join(import.meta.dirname, 'driver.ts'), ...args], {
-    env: plainEnvironment,
+    env: { ...plainEnvironment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void driver.kill('SIGKILL'));

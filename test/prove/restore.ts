@@ -73,7 +73,7 @@ function start(repo: Repo, template: Template, rounds: number, before: readonly 
   const order: ChildOrder = { top, folder, environment, commits: template.commits, newest: 2, rounds };
   const words = [...before, process.execPath, join(import.meta.dirname, 'restore-child.ts'), JSON.stringify(order)];
   const child = spawn(words[0]!, words.slice(1), {
-    env: environment,
+    env: { ...environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });

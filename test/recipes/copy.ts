@@ -66,7 +66,10 @@ export function copyOfRepository(): Copy {
     },
     node: (words, { cwd = folder, env = {} } = {}) =>
       new Promise(resolve => {
-        const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } };
+        const options = {
+          cwd,
+          env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
+        };
         const child = execFile(process.execPath, words, options, (_error, stdout, stderr) =>
           resolve({ code: child.exitCode ?? -1, stdout, stderr }),
         );
