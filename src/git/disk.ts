@@ -72,6 +72,10 @@ export function ifReadable<Found>(read: () => Found): Found | undefined {
   }
 }
 
+/** Of the index in this folder of git's. */
+export const stampOfIndex = ({ gitDirectory }: { readonly gitDirectory: string }): Promise<string> =>
+  stampOf(join(gitDirectory, 'index'));
+
 export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => true,

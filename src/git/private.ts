@@ -13,11 +13,11 @@ import {
   indexInfo,
   indexRows,
   infoOf,
+  listedIn,
   setEntries,
   sparseRows,
 } from './call.ts';
-import { kindOnDisk, realOf, succeeds } from './disk.ts';
-import { listedIn, stampOfIndex } from './listing.ts';
+import { kindOnDisk, realOf, stampOfIndex, succeeds } from './disk.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
 import type { Repository } from './repository.ts';
 

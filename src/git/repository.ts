@@ -3,9 +3,18 @@ import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { complaint, type GitPlace, git, gitlink, gitScript, indexRows, type Setting, settingsIn } from './call.ts';
+import {
+  complaint,
+  type GitPlace,
+  git,
+  gitlink,
+  gitScript,
+  indexRows,
+  listedIn,
+  type Setting,
+  settingsIn,
+} from './call.ts';
 import { stampOf, succeeds } from './disk.ts';
-import { listedIn } from './listing.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './refusal.ts';
 

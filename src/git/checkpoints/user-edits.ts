@@ -2,11 +2,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaint, git, indexRows } from '../call.ts';
+import { complaint, forgetListing, git, indexRows, listedIn } from '../call.ts';
 import type { SaveOrder } from '../checkpoints.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
-import { forgetListing, listedIn } from '../listing.ts';
 import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
 import type { Repository } from '../repository.ts';
