@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises';
 import { type Answering, type AnsweringOrder, openAnswering } from '../processes/answering.ts';
 import { type Collected, type CollectOrder, collect } from '../processes/run-detached.ts';
 import { collectInShell } from '../processes/shells.ts';
-import { stampOfIndex } from './disk.ts';
 import { listOf, pathsOf, printable, toInput } from './paths.ts';
 import { type Done, type Refusal, refuse } from './refusal.ts';
 
@@ -235,20 +234,6 @@ export interface IndexRow extends IndexEntry {
 }
 
 export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-v', '-z']);
-
-let last: { readonly key: string; readonly listed: Promise<Collected> } | undefined;
-
-/** As `listIndex` gives it now. When a loop begins three look at the user's index: it is asked once while it is the same. */
-export async function listedIn(place: GitPlace & { readonly gitDirectory: string }): Promise<Collected> {
-  const key = `${await stampOfIndex(place)} ${place.gitDirectory}`;
-  if (last?.key !== key) last = { key, listed: listIndex(place) };
-  return last.listed;
-}
-
-/** The loop has begun: it would only take room. */
-export function forgetListing(): void {
-  last = undefined;
-}
 
 /** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`; a small letter: git shall take it for unchanged. */
 export const indexRows = (listed: Pick<Collected, 'output'>): readonly IndexRow[] =>

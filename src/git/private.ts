@@ -13,13 +13,12 @@ import {
   indexInfo,
   indexRows,
   infoOf,
-  listedIn,
   setEntries,
   sparseRows,
 } from './call.ts';
 import { kindOnDisk, realOf, stampOfIndex, succeeds } from './disk.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
-import type { Repository } from './repository.ts';
+import { listedIn, type Repository } from './repository.ts';
 
 export interface PrivateGit {
   readonly repository: Repository;

@@ -10,11 +10,11 @@ import {
   gitlink,
   gitScript,
   indexRows,
-  listedIn,
+  listIndex,
   type Setting,
   settingsIn,
 } from './call.ts';
-import { stampOf, succeeds } from './disk.ts';
+import { stampOf, stampOfIndex, succeeds } from './disk.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -306,4 +306,20 @@ async function textOf(file: Buffer): Promise<string> {
   const stats = await lstat(file).catch(() => undefined);
   if (!stats?.isFile() || stats.size > 1_000_000) return '';
   return readFile(file, 'utf8').catch(() => '');
+}
+
+// The user's index: when a loop begins three look at it, and it is asked for once while it is the same.
+
+let last: { readonly key: string; readonly listed: ReturnType<typeof listIndex> } | undefined;
+
+/** As `listIndex` gives it now. */
+export async function listedIn(place: Repository): ReturnType<typeof listIndex> {
+  const key = `${await stampOfIndex(place)} ${place.gitDirectory}`;
+  if (last?.key !== key) last = { key, listed: listIndex(place) };
+  return last.listed;
+}
+
+/** The loop has begun: it would only take room. */
+export function forgetListing(): void {
+  last = undefined;
 }

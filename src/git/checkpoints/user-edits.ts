@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaint, forgetListing, git, indexRows, listedIn } from '../call.ts';
+import { complaint, git, indexRows } from '../call.ts';
 import type { SaveOrder } from '../checkpoints.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
 import { byPath, foldersAbove, pathsOf, toInput } from '../paths.ts';
 import type { PrivateGit } from '../private.ts';
-import type { Repository } from '../repository.ts';
+import { forgetListing, listedIn, type Repository } from '../repository.ts';
 
 /** A file of paths or lines, one character per byte; undefined when it is not there. */
 const readList = (path: string): Promise<readonly string[] | undefined> =>
