@@ -231,7 +231,10 @@ function endOrBegin(turn: Turn): readonly Effect[] {
   const saved = isSaved(state);
   const isFree = isWritten(state) || state.tasks.size > tasksWrittenFirstMax;
   const termination = evaluateTermination(state, now);
-  if (termination === undefined) return isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
+  if (termination === undefined) {
+    const begun = isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
+    return saved ? begun : begun.filter(effect => effect.type === 'begin'); // a person is asked when all is saved
+  }
   return !isBusy(state) && isWritten(state) && saved ? [{ type: 'end', key: 'end', termination }] : [];
 }
 

@@ -2,7 +2,7 @@
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { unpackState } from '../../src/core/state.ts';
+import { type State, unpackState } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
 
 import { defaultSettings, findRules, type ModeWord, modeFor } from '../../src/modes/registry.ts';
@@ -229,6 +229,12 @@ export interface NextChange {
 }
 
 export const nextChanges: readonly NextChange[] = [];
+
+/** A task in a fork need not wait while other forks are saved: it may begin then, or Ralph wakes for it (ADR 40). */
+export function withoutSooner({ settings, checkpoints }: State, wanted: RecordedNext, now: RecordedNext): RecordedNext {
+  if (!settings.worktreePerTask || checkpoints.due.length === 0) return now;
+  return { effects: now.effects.filter(key => !key.startsWith('begin:')), wakeAt: wanted.wakeAt };
+}
 
 /** How a stored event body becomes an event. */
 export const readEvent = (stored: unknown): Event => upcast(stored);

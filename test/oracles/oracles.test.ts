@@ -10,7 +10,15 @@ import { modeNames } from '../../src/modes/registry.ts';
 
 import { canonical } from '../../src/text/canonical.ts';
 import { everyEvent } from '../core/every-event.ts';
-import { nextChanges, type PackedState, type RecordedNext, readEvent, readInput, stateChanges } from './changes.ts';
+import {
+  nextChanges,
+  type PackedState,
+  type RecordedNext,
+  readEvent,
+  readInput,
+  stateChanges,
+  withoutSooner,
+} from './changes.ts';
 import { ledgerFiles, type RecordedLedger, readLedgers } from './ledgers.ts';
 
 type Fold = typeof evolve;
@@ -27,9 +35,9 @@ const wantedState = (recorded: PackedState): string =>
 const wantedNext = (recorded: RecordedNext): string =>
   canonical(nextChanges.reduce((wanted, change) => change.rewrite(wanted), recorded));
 
-function nextOf(state: State, at: number): string {
+function nextOf(state: State, at: number, recorded: RecordedNext): string {
   const { effects, wakeAt } = next(state, at, holder);
-  return canonical({ effects: effects.map(effect => effect.key), wakeAt });
+  return canonical(withoutSooner(state, recorded, { effects: effects.map(effect => effect.key), wakeAt }));
 }
 
 /** Where the fold first differs, and how; undefined: nowhere. */
@@ -41,7 +49,7 @@ function difference(ledger: RecordedLedger, fold: Fold): unknown {
     const where = `${ledger.name}, event ${index + 1} (${String(recorded.stored['type'])})`;
     const [got, wanted] = [canonical(packState(state)), wantedState(recorded.state)];
     if (got !== wanted) return { where, fields: changedFields(got, wanted) };
-    const [effects, wantedEffects] = [nextOf(state, event.at), wantedNext(recorded.next)];
+    const [effects, wantedEffects] = [nextOf(state, event.at, recorded.next), wantedNext(recorded.next)];
     if (effects !== wantedEffects) return { where, next: effects, wanted: wantedEffects };
   }
   const final = wantedState(ledger.final);
