@@ -377,8 +377,21 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'A resting agent ended an iteration well again.',
     example: { type: 'performer.recovered', at, performer, because: 'an iteration ended well' },
   },
+  'windows.reported': {
+    when: "An agent with a subscription tells the windows of its provider's limits: the first time, and when one of them changed by a twentieth or is used up. Some plans have none.",
+    example: {
+      type: 'windows.reported',
+      at,
+      iteration: 3,
+      performer: 'claude',
+      windows: [
+        { name: 'five_hour', usedFraction: 0.92, resetAtMs: at + 3_600_000, isUsedUp: false },
+        { name: 'seven_day', usedFraction: 0.41, resetAtMs: at + 86_400_000, isUsedUp: false },
+      ],
+    },
+  },
   'budget.alerted': {
-    when: 'Four fifths of the money are spent; once per loop.',
+    when: 'Four fifths of the money are spent; once per loop. What a subscription covers is told so, too.',
     example: { type: 'budget.alerted', at, fraction: 0.82, because: '$4.10 of $5.00' },
   },
   'stop.asked': {

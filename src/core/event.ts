@@ -19,6 +19,19 @@ export interface Usage {
   readonly costUsdMicros: number;
   /** True when we inferred the cost rather than the agent stating it. */
   readonly estimated: boolean;
+  /** Of the cost, what a subscription covers: API-equivalent, nobody is billed for it. Absent: nothing. */
+  readonly unbilledUsdMicros?: number | undefined;
+  /** Of the cost, what stands at an upper bound, because the model or its price is not known. Absent: nothing. */
+  readonly boundUsdMicros?: number | undefined;
+}
+
+/** A window of a provider's limits, such as five hours or a week: as it is reported, under the provider's own name. */
+export interface LimitWindow {
+  readonly name: string;
+  readonly usedFraction?: number | undefined;
+  /** Epoch ms. */
+  readonly resetAtMs?: number | undefined;
+  readonly isUsedUp: boolean;
 }
 
 export type IterationOutcome = 'succeeded' | 'failed' | 'handed-off' | 'escalated' | 'interrupted';
@@ -307,6 +320,8 @@ export type Event =
   | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>
   | Fact<'performer.tripped', { performer: string; until: number; because: Because }>
   | Fact<'performer.recovered', { performer: string; because: Because }>
+  /** All windows of the provider's limits, when they are first told and when one of them changed by a part that matters. */
+  | Fact<'windows.reported', { iteration: number; performer: string; windows: readonly LimitWindow[] }>
   | Fact<'budget.alerted', { fraction: number; because: Because }>
   | Fact<'stop.asked', { by: string; because: Because }>
   | Fact<'loop.paused', { by: string; now: boolean; because: Because }>
@@ -342,7 +357,9 @@ export type EscalationKind =
   /** An action's reply was lost: only a person can see whether it happened. */
   | 'effect'
   /** A plan waits for a yes to exactly what it says now. */
-  | 'approval';
+  | 'approval'
+  /** Only an upper bound meets the limit of money: what was really spent may be far less. */
+  | 'budget';
 
 // What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
 
@@ -429,7 +446,8 @@ type OwnOptionId =
   /** An action whose reply was lost. */
   | 'happened'
   | 'not-happened'
-  | 'approve';
+  | 'approve'
+  | 'end-loop';
 
 /** An agent's own options are numbered: Ralph passes them on and reads nothing into them. */
 export type OptionId = OwnOptionId | `agent-${number}`;

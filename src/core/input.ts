@@ -8,6 +8,7 @@ import type {
   Escalation,
   EventOf,
   EventType,
+  LimitWindow,
   NewEvent,
   Usage,
   Variant,
@@ -85,6 +86,7 @@ export type Input =
   | Variant<'spawned', Of<'iteration.spawned'>>
   | Variant<'heard', Of<'iteration.heartbeat'>>
   | Variant<'usage', { iteration: number; usage: Usage }>
+  | Variant<'windows', { iteration: number; windows: readonly LimitWindow[] }>
   | Variant<'performed', { iteration: number; performed: Performed; chance: number }>
   /** `found`: what the spool holds of an iteration whose performer ended before we died. */
   | Variant<'recovered', { iteration: number; holder: string; found?: Performed; chance: number }>

@@ -17,7 +17,7 @@ import {
   type State,
 } from './state.ts';
 import { openTasks, readyTasks } from './task.ts';
-import { evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
+import { boundStop, evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
 
 /** Effects have keys: the engine starts those that are not running and aborts those that are no longer returned. */
 export type Effect =
@@ -231,8 +231,13 @@ function endOrBegin(turn: Turn): readonly Effect[] {
   const saved = isSaved(state);
   const isFree = isWritten(state) || state.tasks.size > tasksWrittenFirstMax;
   const termination = evaluateTermination(state, now);
-  if (termination === undefined) return isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
-  return !isBusy(state) && isWritten(state) && saved ? [{ type: 'end', key: 'end', termination }] : [];
+  if (termination !== undefined)
+    return !isBusy(state) && isWritten(state) && saved ? [{ type: 'end', key: 'end', termination }] : [];
+  if (boundStop(state) !== undefined) {
+    const isHeld = isBusy(state) || isBlocked(state) || state.control.paused !== undefined;
+    return isHeld ? [] : [{ type: 'ask-how-to-continue', key: 'stall' }];
+  }
+  return isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
 }
 
 export interface Waiting {

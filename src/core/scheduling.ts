@@ -3,7 +3,7 @@
 import type { Phase } from '../messages/report.ts';
 import type { BreakerSettings } from './settings.ts';
 import { affordable, checkBudget } from './spend.ts';
-import type { Breaker, State } from './state.ts';
+import { type Breaker, countedUsdMicros, type State } from './state.ts';
 import { findTask, readyTasks, type Task } from './task.ts';
 
 /** Everybody at work only looks: others that only look may join them. */
@@ -20,7 +20,7 @@ export const hasRoomFor = (state: State, task: Task): boolean =>
 /** In the last twentieth of the money only one iteration runs at a time. */
 function roomBeside(state: State, task: Task): number {
   const { costUsdMicrosMax, iterationsMax } = state.settings.limits;
-  const usedUsdMicros = state.spend.usage.costUsdMicros;
+  const usedUsdMicros = countedUsdMicros(state.settings, state.spend.usage);
   const verdict = checkBudget([{ scope: 'task', usedUsdMicros, limitUsdMicros: costUsdMicrosMax }]);
   const most = verdict.action === 'throttle' ? 1 : sideBySide(state, task);
   const byCount = iterationsMax === null ? most : iterationsMax - state.iterations.begun;
@@ -28,7 +28,7 @@ function roomBeside(state: State, task: Task): number {
     usedUsdMicros,
     limitUsdMicros: costUsdMicrosMax,
     dearestUsdMicros: state.spend.dearestUsdMicros,
-    liveUsdMicros: state.live.map(one => one.usage.costUsdMicros),
+    liveUsdMicros: state.live.map(one => countedUsdMicros(state.settings, one.usage)),
   });
   return Math.min(most - state.live.length - state.claims.open.length, byCount, byMoney);
 }

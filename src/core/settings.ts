@@ -107,6 +107,8 @@ export interface Settings {
   readonly mode: ModeName;
   readonly policy: Policy;
   readonly limits: Limits;
+  /** Nobody set the limit of money: what a subscription covers does not count against it (ADR 4). Absent: a person did. */
+  readonly costMaxIsPreset?: true | undefined;
   readonly promise: string;
   readonly parallel: number;
   /** The performers by name: the first usable one does the work, the rest are the fallback chain. */

@@ -8,6 +8,7 @@ import type {
   Escalation,
   EventOf,
   HandoffTrigger,
+  LimitWindow,
   Termination,
   Usage,
 } from './event.ts';
@@ -199,6 +200,8 @@ interface Performers {
   readonly breakers: Readonly<Record<string, Breaker>>;
   /** When its provider serves again (epoch ms). */
   readonly rateLimitedUntil: Readonly<Record<string, number>>;
+  /** The windows of its provider's limits, as they were last reported. */
+  readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
 }
 
 interface Questions {
@@ -371,6 +374,12 @@ export function totalTokens(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
+/** The money of a usage that counts against the limit: all of it against one that a person set, else what is billed (ADR 4). */
+export const countedUsdMicros = (
+  { costMaxIsPreset }: Pick<Settings, 'costMaxIsPreset'>,
+  { costUsdMicros, unbilledUsdMicros = 0 }: Usage,
+): number => (costMaxIsPreset === true ? Math.max(0, costUsdMicros - unbilledUsdMicros) : costUsdMicros);
+
 /** Share of the money that was spent without this iteration, and with it; 0 where money is unlimited. */
 export function usedFractionBefore(
   { spend: { usage }, settings }: State,
@@ -378,7 +387,8 @@ export function usedFractionBefore(
 ): { readonly before: number; readonly used: number } {
   const max = settings.limits.costUsdMicrosMax;
   if (max === null) return { before: 0, used: 0 };
-  return { before: (usage.costUsdMicros - live.usage.costUsdMicros) / max, used: usage.costUsdMicros / max };
+  const [used, own] = [countedUsdMicros(settings, usage), countedUsdMicros(settings, live.usage)];
+  return { before: (used - own) / max, used: used / max };
 }
 
 export function liveIteration(state: State, iteration: number): LiveIteration | undefined {
@@ -438,7 +448,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 10;
+export const stateVersion = 11;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

@@ -4,7 +4,7 @@ import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';
 import { isExhausted } from './scheduling.ts';
 import { limitFlag } from './settings.ts';
-import { activeMsAt, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
+import { activeMsAt, countedUsdMicros, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 
 type Met = Omit<Termination, 'reason'>;
@@ -18,11 +18,25 @@ export interface Criterion {
   readonly holds: (state: State, now: number) => Met | undefined;
 }
 
+/** What of the money that counts stands at an upper bound. */
+const boundPart = ({ settings, spend: { usage } }: State): number =>
+  Math.min(usage.boundUsdMicros ?? 0, countedUsdMicros(settings, usage));
+
+/** The limit of money is met by an upper bound alone: work stops, and a person is asked (F85). */
+export function boundStop(state: State): Termination | undefined {
+  const { costUsdMicrosMax: max } = state.settings.limits;
+  const counted = countedUsdMicros(state.settings, state.spend.usage);
+  if (max === null || counted < max || counted - boundPart(state) >= max) return undefined;
+  const because = `at most ${formatUsd(counted)}, an upper bound, of ${formatUsd(max)} (${limitFlag('costUsdMicrosMax')})`;
+  return { reason: 'budget_exhausted', limit: 'cost', because };
+}
+
 function spent(state: State): Met | undefined {
   const { costUsdMicrosMax, tokensMax } = state.settings.limits;
   const { usage } = state.spend;
-  if (costUsdMicrosMax !== null && usage.costUsdMicros >= costUsdMicrosMax) {
-    const words = `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (${limitFlag('costUsdMicrosMax')})`;
+  const counted = countedUsdMicros(state.settings, usage);
+  if (costUsdMicrosMax !== null && counted - boundPart(state) >= costUsdMicrosMax) {
+    const words = `${formatUsd(counted)} spent of ${formatUsd(costUsdMicrosMax)} (${limitFlag('costUsdMicrosMax')})`;
     return { limit: 'cost', because: words };
   }
   if (tokensMax !== null && totalTokens(usage) >= tokensMax) {
@@ -173,9 +187,9 @@ export function evaluateTermination(state: State, now: number): Termination | un
 
 const hardCriteria = criteria.filter(row => row.hard);
 
-/** Stop asked, deadline, money or duration used up: live work is aborted. */
+/** Stop asked, deadline, money (at an upper bound, too) or duration used up: live work is aborted. */
 export function hardStop(state: State, now: number): Termination | undefined {
-  return firstHolding(hardCriteria, state, now);
+  return firstHolding(hardCriteria, state, now) ?? boundStop(state);
 }
 
 /** When a time limit will be used up if nothing else happens. */

@@ -77,6 +77,7 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
       usage = activity.usage;
       heartbeat.usage(usage);
     },
+    windows: ({ windows }) => post({ type: 'windows', iteration, windows }),
     context: ({ usedFraction }) => heartbeat.context(usedFraction),
     told: ({ note }) => told(note),
     limit: activity => {

@@ -1,12 +1,12 @@
 // Endings: how a loop ended or why it stands still, in one sentence, what to do next, and the exit code. The same on every surface.
 
-import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
+import type { Escalation, EscalationKind, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
 import { limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
-import { formatUsd, plural } from '../text/format.ts';
-import { standingWords } from './words.ts';
+import { plural } from '../text/format.ts';
+import { standingWords, usageCostWords } from './words.ts';
 
 /** One full stop, also after an abbreviation. */
 const ended = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
@@ -212,13 +212,17 @@ export const askedQuestion = (escalation: Escalation): AskedQuestion => ({
   optionIds: escalation.options.map(one => one.id),
 });
 
+/** Of a loop that stands still for a question; 5 for all others. */
+const exitCodes: { readonly [Kind in EscalationKind]?: number } = { agent: 7, budget: 4 };
+
 function standing(state: State): Ending {
   const open = state.questions.open;
-  const first = open[0];
+  const first = open.find(one => one.kind === 'budget') ?? open[0];
   if (first === undefined) {
     return { exitCode: 1, sentence: ended(`Not finished. ${tally(state)}`), next: [`ralph status ${state.loop.name}`] };
   }
-  const exitCode = first.kind === 'agent' ? 7 : first.kind === 'blocked' && everyClaimFailed(state) ? 8 : 5;
+  const isUnproven = first.kind === 'blocked' && everyClaimFailed(state);
+  const exitCode = isUnproven ? 8 : (exitCodes[first.kind] ?? 5);
   return {
     exitCode,
     sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
@@ -237,5 +241,5 @@ export const isCostKnown = ({ spend: { usage }, iterations }: State): boolean =>
 
 export function costWords({ spend: { usage }, iterations }: State): string {
   if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterations.ended > 0) return 'cost not reported';
-  return `${formatUsd(usage.costUsdMicros)}${usage.estimated ? ' est.' : ''}`;
+  return usageCostWords(usage);
 }

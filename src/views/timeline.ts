@@ -1,7 +1,8 @@
 // Timeline: one sentence per event, for people: explain, the live terminal and the event list all say the same words.
 import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
 import { totalTokens } from '../core/state.ts';
-import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import { formatDuration, plural } from '../text/format.ts';
+import { recordedCostWords, windowWords } from './words.ts';
 
 const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;
@@ -31,7 +32,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'action.intended': event => `${event.task}: ${event.because}`,
   'review.answered': event => `${event.task}: ${event.because}`,
   'usage.recorded': event =>
-    `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${formatUsd(event.usage.costUsdMicros)}${event.usage.estimated ? ' (est.)' : ''}`,
+    `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${recordedCostWords(event.usage)}`,
   'signal.read': event =>
     `iteration ${event.iteration} ${event.signal} ${event.accepted ? 'read' : 'refused'}: ${event.because}`,
   'check.ended': event =>
@@ -64,6 +65,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,
+  'windows.reported': event => `${event.performer}: ${windowWords(event.windows)}`,
   'budget.alerted': event => `budget at ${Math.round(event.fraction * 100)} %: ${event.because}`,
   'stop.asked': event => `stop asked by ${event.by}: ${event.because}`,
   'loop.paused': event => `paused by ${event.by}${event.now ? ', at once' : ', after the live iteration'}`,

@@ -152,6 +152,13 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
   'limits.changed': { type: 'limits.changed', at: t0, limits: { iterationsMax: 9 }, by, because },
   'performer.tripped': { type: 'performer.tripped', at: t0, performer: 'agent', until: t0 + 1, because },
   'performer.recovered': { type: 'performer.recovered', at: t0, performer: 'agent', because },
+  'windows.reported': {
+    type: 'windows.reported',
+    at: t0,
+    iteration: 1,
+    performer: 'agent',
+    windows: [{ name: 'five_hour', usedFraction: 0.5, resetAtMs: t0 + 1, isUsedUp: false }],
+  },
   'budget.alerted': { type: 'budget.alerted', at: t0, fraction: 0.8, because },
   'stop.asked': { type: 'stop.asked', at: t0, by, because },
   'loop.paused': { type: 'loop.paused', at: t0, by, now: false, because },

@@ -100,8 +100,8 @@ describe('the ledgers of 0.4.0', () => {
   });
 });
 
-/** Total tables: a new kind without a row does not compile. */
-const kinds: Readonly<Record<EscalationKind, true>> = {
+/** Total tables: a new kind without a row does not compile. False: 0.4.0 did not know it. */
+const kinds: Readonly<Record<EscalationKind, boolean>> = {
   stuck: true,
   deviation: true,
   unknown: true,
@@ -112,7 +112,11 @@ const kinds: Readonly<Record<EscalationKind, true>> = {
   tamper: true,
   effect: true,
   approval: true,
+  budget: false,
 };
+const kindsThen = Object.entries(kinds).flatMap(([kind, isOld]) => (isOld ? [kind] : []));
+/** Types of events that 0.4.0 did not know. */
+const newTypes: ReadonlySet<EventType> = new Set<EventType>(['windows.reported']);
 const answers: Readonly<Record<Answer['kind'], true>> = {
   option: true,
   text: true,
@@ -145,7 +149,9 @@ describe('what the ledgers hold', () => {
 
   it('every type of event', () => {
     const types = new Set<EventType>(events.map(event => event.type));
-    expect([...types].sort()).toEqual(everyEvent.map(event => event.type).sort());
+    expect([...types].sort()).toEqual(
+      everyEvent.map(event => event.type).filter(type => !newTypes.has(type)).sort(),
+    );
   });
 
   it('every mode', () => {
@@ -174,10 +180,10 @@ describe('what the ledgers hold', () => {
         .filter(event => event.type === 'escalation.answered')
         .map(event => ({ kind: questions.get(`${name}/${event.id}`)?.kind, answer: event.answer.kind })),
     );
-    expect([...new Set([...questions.values()].map(one => one.kind))].sort()).toEqual(Object.keys(kinds).sort());
+    expect([...new Set([...questions.values()].map(one => one.kind))].sort()).toEqual(kindsThen.sort());
     expect([...new Set(given.map(one => one.answer))].sort()).toEqual(Object.keys(answers).sort());
     const pairs = new Set(given.map(one => `${one.kind} ${one.answer}`));
-    for (const kind of Object.keys(kinds))
+    for (const kind of kindsThen)
       for (const answer of Object.keys(answers))
         expect(pairs, 'a kind with each answer').toContain(`${kind} ${answer}`);
   });

@@ -34,6 +34,7 @@ interface Row<Value> {
 /** Settings without a row are the ledger's for good. */
 const table: { readonly [Name in keyof Settings]?: Row<Settings[Name]> } = {
   limits: { keeps: limitsOnResume },
+  costMaxIsPreset: { unless: ['maxCost'] },
   performers: { unless: ['agent', 'agentCommand', 'script'], keeps: agentsOnResume },
   performersByTask: { unless: ['taskAgent'] },
   performersByPhase: { unless: ['phaseAgent'] },
@@ -154,8 +155,13 @@ const ifChanged = <Value>(before: Value, now: Value): Value | undefined =>
 
 /** The command that changes a loop from the settings it had to those it goes on with; undefined: nothing differs. */
 export function changedSettings(before: Settings, now: Settings): Extract<Command, { type: 'limits' }> | undefined {
+  // The same number binds otherwise once it was typed.
+  const isSetNow = (name: string): boolean =>
+    name === 'costUsdMicrosMax' && before.costMaxIsPreset === true && now.costMaxIsPreset !== true;
   const limits: Partial<Limits> = Object.fromEntries(
-    limitNames.filter(name => before.limits[name] !== now.limits[name]).map(name => [name, now.limits[name]]),
+    limitNames
+      .filter(name => before.limits[name] !== now.limits[name] || isSetNow(name))
+      .map(name => [name, now.limits[name]]),
   );
   // A ledger of 0.1 has no such tables.
   const was = {

@@ -65,8 +65,10 @@ function bounds({ mode, document, settings, sources, ...known }: Known, resumed:
     iterationsMax: first(inDocument, settings.limits.iterationsMax),
   });
   if (!isBounded(limits)) throw nothingBounds();
+  const isPreset = resumed.limits === undefined ? sources.maxCost === 'preset' : resumed.costMaxIsPreset === true;
   return {
     limits,
+    costMaxIsPreset: isPreset ? true : undefined,
     promise: first(resumed.promise, sources.promise === 'preset' ? defaults?.promise : undefined, settings.promise),
     rounds: roundsOf({ ...known, mode, settings }),
     // What needs no yes is bound to its text all the same: by the command that runs it.

@@ -8,7 +8,7 @@ import type { Command, Decide, Input, InputOf, Performed, Question } from '../in
 import type { Evolve, FindRules } from '../mode.ts';
 import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
 import { isBounded, settingWords } from '../settings.ts';
-import { recordUsage } from '../spend.ts';
+import { recordUsage, recordWindows } from '../spend.ts';
 import {
   attemptsMaxOf,
   isApproved,
@@ -22,13 +22,13 @@ import {
   type State,
 } from '../state.ts';
 import { findTask, isReady, openTasks, type Task } from '../task.ts';
-import { evaluateTermination } from '../termination.ts';
+import { boundStop, evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
 import { checkpointed, checkpointFailed, committed, restored } from './checkpoints.ts';
 import { documentRead } from './document-changes.ts';
 import { endIteration } from './iteration-ending.ts';
 import { checked, merged } from './proof.ts';
-import { answeredByChange, answerQuestion, raise } from './questions.ts';
+import { answeredByChange, answerQuestion, askAboutBound, raise } from './questions.ts';
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
@@ -36,7 +36,7 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
   const held =
     full || state.control.ended || state.control.paused || state.checkpoints.restoreDue || !isApproved(state);
-  if (held || evaluateTermination(state, now) !== undefined) return [];
+  if (held || evaluateTermination(state, now) !== undefined || boundStop(state) !== undefined) return [];
   if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
   const attempt = task.attempts + 1;
   const why =
@@ -121,6 +121,8 @@ const roundRule =
   'A round is over when its agent has written done.md, and counts when spec.md (after the last one tasks.json too) can be used. ';
 
 const stalled: Decide<'stalled'> = state => {
+  const atMost = boundStop(state);
+  if (atMost !== undefined) return askAboutBound(state, atMost.because);
   if (!isApproved(state)) return askForApproval(state);
   const open = openTasks(state.tasks);
   const parked = open.filter(task => task.status === 'blocked');
@@ -165,7 +167,8 @@ const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) 
   const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
   if (keys.length === 0) return [];
   const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
-  return [{ type: 'limits.changed', limits: taken, by, because, settings }, ...answeredByChange(state, settings, by)];
+  const changed: NewEvent = { type: 'limits.changed', limits: taken, by, because, settings };
+  return [changed, ...answeredByChange(state, taken, settings, by)];
 };
 
 const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
@@ -205,6 +208,10 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   usage: (state, { iteration, usage }) => {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : recordUsage(state, live, usage);
+  },
+  windows: (state, { iteration, windows }) => {
+    const live = liveIteration(state, iteration);
+    return live === undefined ? [] : recordWindows(state, live, windows);
   },
   performed: (state, { iteration, performed, chance }, now) => {
     const live = liveIteration(state, iteration);

@@ -18,8 +18,8 @@ import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { limitFlag } from '../settings.ts';
-import { recordUsage } from '../spend.ts';
-import { attemptsMaxOf, type LiveIteration, type State, usedFractionBefore } from '../state.ts';
+import { addUsage, recordUsage } from '../spend.ts';
+import { attemptsMaxOf, countedUsdMicros, type LiveIteration, type State, usedFractionBefore } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askAboutEffect } from './actions.ts';
 import {
@@ -207,7 +207,10 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
   const failure = failureOf(performed, live);
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
   const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage);
-  const spent = usage.reduce((sum, one) => sum + (one.type === 'usage.recorded' ? one.usage.costUsdMicros : 0), 0);
+  const spent = usage.reduce(
+    (sum, one) => (one.type === 'usage.recorded' ? addUsage(sum, one.usage) : sum),
+    state.spend.usage,
+  );
   const ending: Ending = {
     state,
     live,
@@ -217,7 +220,7 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
     outcome: outcomeOf(failure, signals, live),
     now,
     durationMs: Math.max(0, workedUntil - live.startedAt),
-    spentUsdMicros: state.spend.usage.costUsdMicros + spent,
+    spentUsdMicros: countedUsdMicros(state.settings, spent),
   };
   const ended = iterationEnded(ending, chance);
   const isAboutIt = ({ kind, iteration }: Escalation): boolean => kind === 'health' && iteration === live.iteration;

@@ -1,5 +1,6 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 
+import { formatUsd } from '../../text/format.ts';
 import { takeCharacters } from '../../text/text.ts';
 import {
   type Answer,
@@ -11,8 +12,8 @@ import {
   type OptionId,
 } from '../event.ts';
 import type { Command, Question } from '../input.ts';
-import type { ChangedSettings } from '../settings.ts';
-import type { LiveIteration, State } from '../state.ts';
+import type { ChangedSettings, Limits } from '../settings.ts';
+import { countedUsdMicros, type LiveIteration, type State } from '../state.ts';
 import { mayHaveHappened, openTasks, type Task } from '../task.ts';
 
 /** How our own question about a stuck task can be answered. */
@@ -228,6 +229,37 @@ const approve: Meaning = ({ state, escalation: { findings = [] }, by }) =>
     because: 'asked and answered',
   }));
 
+// The limit of money is met by an upper bound alone.
+
+const limitOf = ({ settings }: State): number => settings.limits.costUsdMicrosMax ?? 0;
+
+export function askAboutBound(state: State, because: string): readonly NewEvent[] {
+  const question: Question = {
+    kind: 'budget',
+    summary: `The money may be used up: ${because}`,
+    context:
+      'The price of a model is not known, so its tokens are counted at the highest price that a model has. Named with --model, one with a known price is counted by its list price from then on.',
+    options: [
+      { id: 'go-on', text: `Go on with another ${formatUsd(limitOf(state))}` },
+      { id: 'end-loop', text: 'End the loop here' },
+    ],
+    question: 'Go on?',
+  };
+  return raise(state, question, because);
+}
+
+const moreMoney: Meaning = ({ state, escalation: { id }, by }) => {
+  const costUsdMicrosMax = countedUsdMicros(state.settings, state.spend.usage) + limitOf(state);
+  return [{ type: 'limits.changed', limits: { costUsdMicrosMax }, by, because: `the answer to ${id}` }];
+};
+
+const aboutBound: Meanings = {
+  text: answered => [...moreMoney(answered), ...guide(answered)],
+  skip: ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }],
+  'end-loop': ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }],
+  otherwise: moreMoney,
+};
+
 const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
   stuck: { ...aboutTask, 'leave-out': skipIt },
   deviation: aboutTask,
@@ -239,16 +271,24 @@ const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
   tamper: aboutDoubts,
   effect: aboutEffect,
   approval: { approve, otherwise: nothing },
+  budget: aboutBound,
 };
 
 const meaningsOf = ({ kind, task }: Escalation): Meanings =>
   kind === 'stuck' && task === undefined ? aboutFailures : meanings[kind];
 
-/** A person who takes an agent out of the chain has answered the question about it. */
-export function answeredByChange(state: State, changed: ChangedSettings | undefined, by: string): readonly NewEvent[] {
+/** A person who takes an agent out of the chain, or sets the limit of money, has answered the question about it. */
+export function answeredByChange(
+  state: State,
+  limits: Partial<Limits>,
+  changed: ChangedSettings | undefined,
+  by: string,
+): readonly NewEvent[] {
   const { performers, performersByTask, performersByPhase } = { ...state.settings, ...changed };
   const chosen = new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]);
-  return state.questions.open.flatMap(({ id, performer }) => {
+  return state.questions.open.flatMap(({ id, performer, kind }) => {
+    if (kind === 'budget' && limits.costUsdMicrosMax !== undefined)
+      return [answered(id, { kind: 'retry' }, by, 'the limit of money was set')];
     if (performer === undefined || chosen.has(performer)) return [];
     return [answered(id, { kind: 'retry' }, by, `${performer} works no more in this loop`)];
   });

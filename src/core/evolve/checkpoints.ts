@@ -99,7 +99,10 @@ export function firstCheckpoint(state: State): State {
 }
 
 export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {
-  const settings = { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } };
+  const limits = { ...state.settings.limits, ...event.limits };
+  const isSet = event.limits.costUsdMicrosMax !== undefined;
+  const costMaxIsPreset = isSet ? undefined : state.settings.costMaxIsPreset;
+  const settings = { ...state.settings, ...event.settings, limits, costMaxIsPreset };
   if (!settings.checkpoints) {
     // Without trees there is neither anything to commit nor anything to look at.
     const bare = { ...settings, commits: false, tamperScreen: false, rollbackAfter: null };

@@ -192,9 +192,12 @@ function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
     ...withSignOfLife(live, event.at),
     usage: { ...addUsage(live.usage, event.usage), estimated },
   }));
-  const isEstimated = state.spend.isEstimated || spent.live.some(live => live.usage.estimated);
-  const usage = { ...addUsage(state.spend.usage, event.usage), estimated: isEstimated };
-  return update(spent, 'spend', { usage });
+  // That of a judge is said once, after the iteration.
+  const isFinal = estimated && spent.live.every(live => live.iteration !== event.iteration);
+  const isEstimated = state.spend.isEstimated || isFinal;
+  const isAny = isEstimated || spent.live.some(live => live.usage.estimated);
+  const usage = { ...addUsage(state.spend.usage, event.usage), estimated: isAny };
+  return update(spent, 'spend', { usage, isEstimated });
 }
 
 function loopStarted(state: State, event: EventOf<'loop.started'>): State {
@@ -272,6 +275,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     update(state, 'document', { approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
   'guidance.delivered': guidanceDelivered,
+  'windows.reported': (state, { performer, windows }) =>
+    update(state, 'performers', { windows: { ...state.performers.windows, [performer]: windows } }),
   'limits.changed': settingsChanged,
   'performer.tripped': (state, { performer, until }) =>
     withBreaker(state, performer, opened(state.performers.breakers[performer] ?? closedBreaker, until)),

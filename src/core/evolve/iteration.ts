@@ -6,6 +6,7 @@ import { isAdvance } from '../handoff.ts';
 import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
+  countedUsdMicros,
   type Guidance,
   isSingleTask,
   type LiveIteration,
@@ -153,8 +154,9 @@ function iterationsAfter({ state, event }: EndedIn, { isTry }: Counts): State['i
   };
 }
 
-function spendAfter({ state: { spend }, event, live }: EndedIn): State['spend'] {
-  const { estimated, costUsdMicros } = live?.usage ?? noUsage;
+function spendAfter({ state: { spend, settings }, event, live }: EndedIn): State['spend'] {
+  const { estimated } = live?.usage ?? noUsage;
+  const costUsdMicros = countedUsdMicros(settings, live?.usage ?? noUsage);
   return {
     ...spend,
     isEstimated: spend.isEstimated || estimated,
