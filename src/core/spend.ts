@@ -166,7 +166,7 @@ export function recordWindows(
   reported: readonly LimitWindow[],
 ): readonly NewEvent[] {
   const windows = reported.slice(0, windowsMax).map(one => ({ ...one, name: takeCharacters(one.name, nameCharsMax) }));
-  const before = performers.windows?.[performer];
-  const isSame = before?.length === windows.length && windows.every((one, at) => isSameWindow(one, before[at]));
+  const before = performers.windows?.[performer] ?? []; // some plans have none: that needs no record
+  const isSame = before.length === windows.length && windows.every((one, at) => isSameWindow(one, before[at]));
   return isSame ? [] : [{ type: 'windows.reported', iteration, performer, windows }];
 }

@@ -145,6 +145,9 @@ describe("the windows of a provider's limits", () => {
     expect(report()).toEqual(['windows.reported']);
     expect(report()).toEqual([]);
     expect(report(week)).toEqual(['windows.reported']);
+    story.performed(says('not yet'));
+    story.begin('A');
+    expect(types(story.when({ type: 'windows', iteration: 2, windows: [week] }))).toEqual([]);
     expect(story.state.performers.windows).toEqual({ agent: [week] });
   });
 });

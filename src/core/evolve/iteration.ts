@@ -178,6 +178,7 @@ function performersAfter({ state: { performers }, event }: EndedIn): State['perf
   const isTripped = outcome === 'failed' && failure !== undefined && failureRules[failure.kind].trips;
   const isLimited = waitUntil !== undefined && waitFor === 'limit-reset';
   return {
+    ...performers,
     breakers: isTripped ? { ...breakers, [performer]: withFailure(breakers[performer] ?? closedBreaker) } : breakers,
     rateLimitedUntil: isLimited ? { ...rateLimitedUntil, [performer]: waitUntil } : rateLimitedUntil,
   };
