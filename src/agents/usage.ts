@@ -78,12 +78,8 @@ const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, b
 export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false, billing?: Billing) {
   const shares = new Map<string, Share>();
   const cover = openCover(billing);
+  const { isBound, withPrice } = openPricing(prices);
   let reported: Usage | undefined;
-
-  const isBound = (model: string | undefined): boolean => model === undefined || !prices.knows(model);
-
-  const priceOf = (tokens: Tokens, model: string | undefined): number =>
-    sumTokens(tokens) === 0 ? 0 : countOf(Math.ceil(prices.costUsdMicros(tokens, model)));
 
   /** Only what is new gets a price: one for long contexts is for a long request, not for many short ones. */
   function share(before: Share, tokens: Tokens, model: string | undefined, costUsd: unknown): Share {
@@ -94,16 +90,6 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
     const more = combineTokens(total, before.tokens, (now, then) => now - then);
     if (statesCost && isBound(model)) return { ...before, tokens: total, unpriced: addTokens(before.unpriced, more) };
     return withPrice({ ...before, tokens: total }, more, model);
-  }
-
-  function withPrice(share: Share, tokens: Tokens, model: string | undefined): Share {
-    const price = priceOf(tokens, model);
-    return {
-      ...share,
-      estimated: share.estimated || sumTokens(tokens) > 0,
-      costUsdMicros: share.costUsdMicros + price,
-      boundUsdMicros: share.boundUsdMicros + (isBound(model) ? price : 0),
-    };
   }
 
   function report(): Usage | undefined {
@@ -136,6 +122,21 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
     /** So far there was nothing to count. */
     isEmpty: () => reported === undefined || Object.values(reported).every(count => Number(count ?? 0) === 0),
     usedFraction: openContextMeter(prices, modelAsked),
+  };
+}
+
+/** Adds what tokens cost to a share: at an upper bound where the model or its price is not known. */
+function openPricing(prices: PriceBook) {
+  const isBound = (model: string | undefined): boolean => model === undefined || !prices.knows(model);
+  return {
+    isBound,
+    withPrice(share: Share, tokens: Tokens, model: string | undefined): Share {
+      if (sumTokens(tokens) === 0) return share;
+      const price = countOf(Math.ceil(prices.costUsdMicros(tokens, model)));
+      const costUsdMicros = share.costUsdMicros + price;
+      const boundUsdMicros = share.boundUsdMicros + (isBound(model) ? price : 0);
+      return { ...share, estimated: true, costUsdMicros, boundUsdMicros };
+    },
   };
 }
 

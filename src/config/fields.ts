@@ -106,7 +106,12 @@ export const fields = {
     example: '25',
     formerly: ['MAX_ITERATIONS'],
   },
-  maxCost: { kind: 'money', unlimited: true, description: 'Most money to spend, in US dollars.', example: '$5' },
+  maxCost: {
+    kind: 'money',
+    unlimited: true,
+    description: 'Most money to spend, in US dollars; set by nobody, it only alerts for what a subscription covers.',
+    example: '$5',
+  },
   maxTokens: {
     kind: 'whole',
     most: million * million,

@@ -92,7 +92,7 @@ export function forecastCost(facts: {
 type Amounts = Omit<Usage, 'estimated' | PartName>;
 /** Parts of the cost. */
 type PartName = 'unbilledUsdMicros' | 'boundUsdMicros';
-export type CostParts = Pick<Usage, PartName>;
+type CostParts = Pick<Usage, PartName>;
 
 export const combineUsage = (a: Amounts, b: Amounts, by: (a: number, b: number) => number): Amounts => ({
   inputTokens: by(a.inputTokens, b.inputTokens),

@@ -1,6 +1,6 @@
 // LoopView: a loop as every surface and every program sees it, a plain value made of its folded state and its lease.
 
-import type { EventOf, HandoffTrigger, IterationOutcome, Termination, Usage } from '../core/event.ts';
+import type { EventOf, HandoffTrigger, IterationOutcome, LimitWindow, Termination, Usage } from '../core/event.ts';
 import { assessHealth, type Health } from '../core/health.ts';
 import { type Waiting, waitingFor } from '../core/next.ts';
 import type { Limits } from '../core/settings.ts';
@@ -71,6 +71,8 @@ export interface LoopView {
     readonly usage?: Usage;
   };
   readonly limits: Limits;
+  /** The windows of providers' limits by agent, as they were last reported; absent while none is. */
+  readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
   readonly health: Health;
   /** Absent unless it is asked for: a report has it. */
   readonly history?: LoopHistory;
@@ -166,6 +168,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
       usage: reportedUsage(state.spend.usage),
     },
     limits: settings.limits,
+    windows: state.performers.windows,
     health: assessHealth(state, now),
     ending: endingView(state),
   };

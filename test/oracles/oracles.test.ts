@@ -150,7 +150,10 @@ describe('what the ledgers hold', () => {
   it('every type of event', () => {
     const types = new Set<EventType>(events.map(event => event.type));
     expect([...types].sort()).toEqual(
-      everyEvent.map(event => event.type).filter(type => !newTypes.has(type)).sort(),
+      everyEvent
+        .map(event => event.type)
+        .filter(type => !newTypes.has(type))
+        .sort(),
     );
   });
 

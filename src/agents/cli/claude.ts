@@ -354,6 +354,20 @@ const messageNames = {
 /** What was counted under this name stands elsewhere now. */
 const emptied = (model: string): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined });
 
+/** Without the list by model its sum is the truth; tokens are those that were counted live, or stated for the turn. */
+function readTotal(totals: Map<string, Tokens>, result: Fields): readonly AgentEvent[] {
+  const costUsd = result['total_cost_usd'];
+  if (typeof costUsd !== 'number' || !(costUsd > 0)) return nothing;
+  const [only, ...others] = totals.keys();
+  const counted = [...totals.values()].reduce(addTokens, noTokens);
+  const tokens = combineTokens(counted, tokensIn(fieldsOf(result['usage']), messageNames), Math.max);
+  const model = others.length === 0 ? only : undefined;
+  const renamed = [...totals.keys()].filter(name => name !== model);
+  totals.clear();
+  if (model !== undefined) totals.set(model, tokens);
+  return [...renamed.map(emptied), { type: 'usage', tokens, model: model || undefined, costUsd }];
+}
+
 /** Each thread (the main one, each subagent) writes one message at a time. */
 function trackUsage() {
   const open = new Map<unknown, OpenMessage>();
@@ -371,20 +385,6 @@ function trackUsage() {
     const model = current.model || undefined;
     const counted: AgentEvent = { type: 'usage', tokens: total, model };
     return thread === null ? [counted, { type: 'context', usedTokens: sumTokens(now), model }] : [counted];
-  }
-
-  /** Without the list by model its sum is the truth; tokens are those that were counted live, or stated for the turn. */
-  function readTotal(result: Fields): readonly AgentEvent[] {
-    const costUsd = result['total_cost_usd'];
-    if (typeof costUsd !== 'number' || !(costUsd > 0)) return nothing;
-    const [only, ...others] = totals.keys();
-    const counted = [...totals.values()].reduce(addTokens, noTokens);
-    const tokens = combineTokens(counted, tokensIn(fieldsOf(result['usage']), messageNames), Math.max);
-    const model = others.length === 0 ? only : undefined;
-    const renamed = [...totals.keys()].filter(name => name !== model);
-    totals.clear();
-    if (model !== undefined) totals.set(model, tokens);
-    return [...renamed.map(emptied), { type: 'usage', tokens, model: model || undefined, costUsd }];
   }
 
   return {
@@ -409,7 +409,7 @@ function trackUsage() {
         const fields = fieldsOf(counts);
         return { type: 'usage', tokens: tokensIn(fields, resultNames), model, costUsd: fields['costUSD'] } as const;
       });
-      if (stated.length === 0) return readTotal(result);
+      if (stated.length === 0) return readTotal(totals, result);
       const renamed = [...totals.keys()].filter(model => stated.every(each => each.model !== model));
       totals.clear();
       for (const { model, tokens } of stated) totals.set(model, tokens);

@@ -66,6 +66,10 @@ function launch(order: LaunchOrder): Launch {
   };
 }
 
+/** An overflow may be overcome. */
+const isFatal = (problem: StreamProblem | undefined): boolean =>
+  problem !== undefined && problem.kind !== 'context-too-long';
+
 function opencodeReader(): Reader {
   const totals = openTokenTotals();
   const answer = openAnswer(text => text.trimEnd());
@@ -95,10 +99,7 @@ function opencodeReader(): Reader {
 
   const read = readByType({
     text: event => readText(fieldsOf(event['part'])),
-    tool_use(event) {
-      overflows = 0;
-      return readTool(fieldsOf(event['part']));
-    },
+    tool_use: event => readTool(fieldsOf(event['part'])),
     step_start(event) {
       answer.begin();
       hasStopped = false;
@@ -122,8 +123,8 @@ function opencodeReader(): Reader {
   return {
     read(event) {
       const events = read(event);
-      const hasFailed = answer.problem !== undefined && answer.problem.kind !== 'context-too-long';
-      answer.finished = hasStopped || hasFailed || overflows > overflowsMax;
+      if (event['type'] === 'tool_use') overflows = 0;
+      answer.finished = hasStopped || isFatal(answer.problem) || overflows > overflowsMax;
       return events;
     },
     result: answer.result,
