@@ -139,6 +139,7 @@ function trackTurns() {
   let trouble = noTrouble;
   let result: Fields | undefined;
   let hasBegun = false;
+  let isByKey = false;
   /** A message comes: what was in its way is so no longer, but for a limit. */
   function goesOn(byMain: boolean): void {
     trouble = trouble.rejected === undefined ? noTrouble : { rejected: trouble.rejected };
@@ -146,10 +147,12 @@ function trackTurns() {
   }
   return {
     goesOn,
-    /** `init`: one comes before each turn. */
-    began() {
+    /** `init`: one comes before each turn. "none" is said of a gateway's token, too: only limits show a subscription. */
+    began(keySource: string): readonly AgentEvent[] {
       if (hasBegun) goesOn(true);
       hasBegun = true;
+      isByKey = keySource !== '' && keySource !== 'none';
+      return isByKey ? [{ type: 'billing', by: 'paid' }] : nothing;
     },
     hadTrouble(more: Trouble) {
       trouble = { ...trouble, ...more };
@@ -159,7 +162,7 @@ function trackTurns() {
     },
     /** Only a limit that is reached: the reset of a window that still allows work says nothing about a later refusal. */
     readLimit(info: Fields): readonly AgentEvent[] {
-      const facts = accountFacts(info);
+      const facts = accountFacts(info, isByKey);
       if (info['status'] !== 'rejected') return facts;
       trouble = { ...trouble, rejected: info };
       const resetAtMs = resetOf(info);
@@ -196,11 +199,7 @@ export function claudeReader(): Reader {
 
   function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] === 'init') {
-      turns.began();
-      const source = textOf(event['apiKeySource']);
-      // "none" is said of a gateway's token, too: that a subscription pays is shown by its limits alone.
-      const paid: readonly AgentEvent[] =
-        source === '' || source === 'none' ? nothing : [{ type: 'billing', by: 'paid' }];
+      const paid = turns.began(textOf(event['apiKeySource']));
       return [...sessionOpened(event['session_id']), ...paid];
     }
     if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
@@ -322,8 +321,8 @@ function windowsOf(info: Fields): readonly LimitWindow[] {
 }
 
 /** Told of a subscription alone (seen with 2.1.325: neither with a key nor with a gateway's token); beyond it, it is billed. */
-function accountFacts(info: Fields): readonly AgentEvent[] {
-  const by = info['isUsingOverage'] === true ? 'paid' : 'subscription';
+function accountFacts(info: Fields, isByKey: boolean): readonly AgentEvent[] {
+  const by = isByKey || info['isUsingOverage'] === true ? 'paid' : 'subscription';
   return [
     { type: 'billing', by },
     { type: 'windows', windows: windowsOf(info) },
