@@ -432,15 +432,18 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'resume [loop]',
-    summary: 'go on after a pause, end a wait for a reset, or reopen a loop that ended at a limit (counters kept)',
+    summary:
+      'go on with a loop, counters kept: it runs with what it was started with; one that is at work is only unpaused',
     get options() {
-      return settingFlags().filter(one =>
-        /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
-      );
+      return [...settingFlags(), ...running.filter(one => one.flags !== '--new')];
     },
-    examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
+    examples: [
+      'ralph resume my-loop',
+      'ralph resume my-loop --max-iterations 80',
+      'ralph resume my-loop --agent codex   # from now on another agent',
+    ],
     changes: true,
-    load: async () => ({ execute: (await import('./commands/steer.ts')).resume }),
+    load: () => import('./commands/resume.ts'),
   },
   {
     usage: 'stop [loop]',

@@ -1,5 +1,6 @@
 // Every bound a loop runs under, with a unit in its name, and what holds unless a mode or a person says otherwise.
 import { flagOf } from '../text/format.ts';
+import type { Json } from './task.ts';
 
 /** How people and programs count a limit; the core has micro-dollars and milliseconds. */
 export const perUnit = { count: 1, dollars: 1_000_000, minutes: 60_000, instant: 1 } as const;
@@ -152,6 +153,8 @@ export interface Settings {
   readonly rounds: number | null;
   /** What only the mode of this loop reads. */
   readonly own?: unknown;
+  /** What was typed for it beyond these settings (its agent's command, its sandbox), redacted: it goes on with the same. */
+  readonly startedWith?: Readonly<Record<string, Json>>;
 }
 
 /**
@@ -198,6 +201,7 @@ export type ChangedSettings = Partial<
     | 'commits'
     | 'rollbackAfter'
     | 'protectedHash'
+    | 'startedWith'
   >
 >;
 
@@ -348,4 +352,5 @@ export const settingWords: Readonly<Record<string, string>> = {
   commits: 'progress commits',
   rollbackAfter: 'errors before a rollback',
   protectedHash: 'the protected files',
+  startedWith: 'what it is run with',
 };

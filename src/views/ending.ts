@@ -2,7 +2,7 @@
 
 import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
-import { limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
+import { type LimitName, limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { formatUsd, plural } from '../text/format.ts';
@@ -34,15 +34,21 @@ const used: { readonly [Id in LimitId]?: (state: State) => number } = {
   duration: () => 0,
 };
 
-/** The limit that was met, twice as high: a line that works as it is typed. Undefined where none can be raised. */
-export function raisedLimit(state: State, { limit }: Termination): string | undefined {
+/** The limit that was met, and one twice as high as it would be typed. Undefined where none can be raised. */
+export function higherLimit(state: State, { limit }: Termination): { name: LimitName; value: string } | undefined {
   const name = limitNames.find(one => limit !== undefined && limitRow(one).id === limit);
-  if (name === 'deadlineAt') return `${limitFlag(name)} HH:MM`;
+  if (name === 'deadlineAt') return { name, value: 'HH:MM' };
   const count = limit === undefined ? undefined : used[limit]?.(state);
   if (name === undefined || count === undefined) return undefined;
   const { unit } = limitRow(name);
   const wanted = twice(count, state.settings.limits[name], perUnit[unit]);
-  return `${limitFlag(name)} ${wanted}${unit === 'minutes' ? 'm' : ''}`;
+  return { name, value: `${wanted}${unit === 'minutes' ? 'm' : ''}` };
+}
+
+/** A line that works as it is typed. */
+export function raisedLimit(state: State, termination: Termination): string | undefined {
+  const higher = higherLimit(state, termination);
+  return higher && `${limitFlag(higher.name)} ${higher.value}`;
 }
 
 /** The line that reopens a loop that is over, with its counters; undefined where it would end again at once. */
@@ -58,18 +64,17 @@ export function reopenLine(state: State): string | undefined {
   return raised === undefined ? undefined : `${plain} ${raised}`;
 }
 
-/** A loop that is reopened does not run by itself. */
-const thenRun = 'then the same command; counters kept';
+const goesOn = 'goes on, counters kept';
 const resume = (state: State): readonly string[] => {
   const line = reopenLine(state);
   if (line === undefined)
     return [...lookAt(state).slice(0, 2), 'the same command with --new   # starts over, with new counters'];
-  return [`${line}   # ${thenRun}`, `ralph report ${state.loop.name}`];
+  return [`${line}   # ${goesOn}`, `ralph report ${state.loop.name}`];
 };
 const lookAt = (state: State): readonly string[] => [
   `ralph explain ${state.loop.name}   # why, step by step`,
   `ralph logs ${state.loop.name}      # what the agent said`,
-  `ralph resume ${state.loop.name}    # when the cause is mended, ${thenRun}`,
+  `ralph resume ${state.loop.name}    # when the cause is mended: ${goesOn}`,
 ];
 
 /** A plan of actions alone: no agent works in it. */
@@ -154,7 +159,7 @@ const unachievedReview: EndRow = {
   exitCode: 3,
   words: 'Over, but not done',
   next: state => [
-    ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${thenRun}`])),
+    ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${goesOn}`])),
     'the same command with --new   # reviews the document as it is now, with new rounds',
     `ralph report ${state.loop.name}`,
   ],

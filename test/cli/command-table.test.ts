@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { commands, nameOf } from '../../src/cli/command-table.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { claims, inScratch, prd, refused, runScript, type Scratch, scratch, scripted } from './kit.ts';
+import { asks, claims, inScratch, prd, refused, runScript, type Scratch, scratch, scripted } from './kit.ts';
 
 /** One finished loop that all reading commands look at: a lie caught by the check, then the truth; the second is closed. */
 let place: Scratch;
@@ -265,14 +265,13 @@ describe('changing', () => {
       expect((await own.ralph(['logs', '--prompt'])).stdout).toContain('Use both.');
     }));
 
-  it.concurrent('pause, resume and stop without a live process are recorded, and the next run obeys', () =>
+  it.concurrent('pause and stop without a live process are recorded, and a resume obeys', () =>
     inScratch(async own => {
-      scripted(own, ['US-001', 'US-002'], [claims()]);
-      await own.ralph([...runScript, '--max-iterations', '1']);
-      await own.ralph(['resume', '--max-iterations', '5']);
+      scripted(own, ['US-001', 'US-002'], [{ steps: [asks] }]);
+      await own.ralph(runScript);
       expect((await own.ralph(['pause'])).stderr).toContain('Pause of shop: recorded. Go on: ralph resume shop');
       expect((await own.ralph(['status'])).stdout).toMatch(/^shop {2}not running, paused/);
-      expect((await own.ralph(['resume'])).stderr).toContain('Resume of shop: recorded.');
+      expect(await own.ralph(['resume'])).toMatchObject({ code: 5, stderr: expect.stringContaining('resumed by') });
       expect((await own.ralph(['stop'])).stderr).toContain('Stop of shop: recorded.');
       expect((await own.ralph(['status'])).stdout).toContain('Stopped on request: ralph stop');
     }));

@@ -170,9 +170,7 @@ describe('after a limit', () => {
       expect(again.stderr).toMatch(
         /the last loop of this file ended with work left\. Stopped: all iterations are used up/,
       );
-      expect(again.stderr).toContain(
-        '  Go on, counters kept: ralph resume shop --max-iterations 2   # then the same command\n',
-      );
+      expect(again.stderr).toContain('  Go on, counters kept: ralph resume shop --max-iterations 2\n');
       expect(again.stderr).toContain('  Start over with new counters: the same command with --new\n');
     }));
 
@@ -184,13 +182,11 @@ describe('after a limit', () => {
       expect(same.stderr).toMatch(
         /would end again at once: iteration 1 of 1 .*\n {2}Raise that limit: ralph resume shop --max-iterations 2\n/,
       );
-      expect((await place.ralph(['resume', 'shop', '--max-iterations', '2'])).code).toBe(0);
-      const second = await place.ralph([...runScript, ...passes]);
+      const second = await place.ralph(['resume', 'shop', '--max-iterations', '2']);
       expect(second.code).toBe(3);
       expect(second.stderr).toContain('resumed after iteration 1');
       expect(second.stdout).toContain('iteration 2 of 2 (--max-iterations). 2/3 tasks done');
-      await place.ralph(['resume', 'shop', '--max-iterations', '9']);
-      const third = await place.ralph([...runScript, ...passes]);
+      const third = await place.ralph(['resume', 'shop', '--max-iterations', '9']);
       expect(third.stdout).toMatch(/^Done: 3 of 3 tasks done, 3 iterations/);
       expect(third.code).toBe(0);
     }));

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerLoops } from '../../src/app/loops/loops.ts';
 import { execute as loopsList } from '../../src/cli/commands/loops-list.ts';
+import { execute as resume, withRoom } from '../../src/cli/commands/resume.ts';
 import { execute as status } from '../../src/cli/commands/status.ts';
-import { resume } from '../../src/cli/commands/steer.ts';
 import { execute as add } from '../../src/cli/commands/task-add.ts';
 import { retry, skip } from '../../src/cli/commands/task-change.ts';
 import { importTasks } from '../../src/cli/commands/task-convert.ts';
@@ -104,6 +104,11 @@ describe('a loop that is over', () => {
     );
     const refused = await resume(context(), ['shop'], {}).catch((error: unknown) => error);
     expect(refused).toMatchObject({ hint: 'Raise that limit: ralph resume shop --max-duration 1m' });
+    // A person is asked until it can go on; Enter takes what is proposed.
+    const asked: string[] = [];
+    const ask = async (question: string): Promise<string> => (asked.push(question) === 1 ? '400ms' : '');
+    expect(await withRoom(context(), story.state, {}, ask)).toEqual({ maxDuration: '1m' });
+    expect(asked).toEqual(['New --max-duration [1m]: ', 'New --max-duration [1m]: ']);
   });
 
   it('given an undo, then it is called taken back, not completed, and its task was not "not tried yet"', async () => {

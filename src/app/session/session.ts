@@ -9,7 +9,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { newLoop, storeError } from '../app.ts';
+import { newLoop, stateOf, storeError } from '../app.ts';
 import { withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
@@ -93,8 +93,14 @@ export const runSession = (prepared: Prepared, ledger: Ledger, host: Host): Prom
     () => chooseAndWork(prepared, ledger, host),
   );
 
+async function chosenLoop(prepared: Prepared, ledger: Ledger): Promise<Earlier | undefined> {
+  const { resumes, flags } = prepared;
+  if (resumes !== undefined) return { type: 'open', state: (await stateOf(ledger, resumes)).state };
+  return flags['new'] === true ? undefined : earlierLoop(ledger, prepared);
+}
+
 async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
-  const earlier = first.flags['new'] === true ? undefined : await earlierLoop(ledger, first);
+  const earlier = await chosenLoop(first, ledger);
   if (earlier?.type === 'over') return { type: 'over', earlier };
   if (earlier?.type === 'ended' && !(await host.decide({ id: 'continue-ended', earlier })))
     return { type: 'over', earlier };

@@ -13,7 +13,7 @@ import type { Environment } from '../app.ts';
 import { judgeName, judgeNamed, judgeSpec } from '../checks.ts';
 import { nothingBounds } from '../problems.ts';
 import { type RepositoryInfo, refuseImpossible } from './repository.ts';
-import { onResume, type Resuming } from './resume-rules.ts';
+import { onResume, type Resuming, startedWith } from './resume-rules.ts';
 
 /** All that may say something about a setting. */
 export interface Known extends Resuming, Pick<RunConfig, 'sources'> {
@@ -137,7 +137,14 @@ export async function decideSettings(known: Known): Promise<DecidedRun> {
   const interactive = first(known.mode.conversation && true, known.config.interactive);
   return {
     config: { ...known.config, verify, judge, interactive },
-    settings: { ...(known.before ?? known.settings), ...bounded, ...chain, checks, ...history(known, resumed) },
+    settings: {
+      ...(known.before ?? known.settings),
+      ...bounded,
+      ...chain,
+      checks,
+      ...history(known, resumed),
+      startedWith: startedWith(known),
+    },
     isFound,
     detected,
   };

@@ -1,5 +1,4 @@
 // `ralph answer`: the human's five answers from any terminal.
-import { resumeHint } from '../../app/loops/find.ts';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -78,9 +77,6 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
     return 0;
   }
   context.say(`Answer to ${row.name}/${escalation.id}: ${deliveryWords[outcome]}.`);
-  if (outcome === 'decided' && answer.kind !== 'abort') {
-    const { state } = await (await context.loops()).look(row);
-    context.say(`  Go on: ${resumeHint(state)}`);
-  }
+  if (outcome === 'decided' && answer.kind !== 'abort') context.say(`  Go on: ralph resume ${row.name}`);
   return 0;
 }
