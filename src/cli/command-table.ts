@@ -288,6 +288,14 @@ const taskCommands: readonly CommandRow[] = [
     load: () => import('./commands/task-show.ts'),
   },
   {
+    usage: 'task done <id>',
+    summary: 'call a task done that you did yourself: it counts as done by you, unverified; retry takes that back',
+    options: [loop],
+    examples: ['ralph task done US-003', 'ralph task done US-003 --loop my-loop'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/task-change.ts')).done }),
+  },
+  {
     usage: 'task skip <id>',
     summary: 'leave a task out of its loop, also while it runs; retry takes that back',
     options: [loop],

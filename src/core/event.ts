@@ -127,9 +127,20 @@ export type Event =
     >
   | Fact<'tasks.added', { tasks: readonly TaskSpec[]; because: Because }>
   | Fact<'tasks.saved', { tasks: readonly string[]; hash: string; because: Because; failed?: string }>
-  | Fact<'task.closed', { task: string; iteration: number; verified: boolean; because: Because }>
+  | Fact<
+      'task.closed',
+      {
+        task: string;
+        iteration: number;
+        verified: boolean;
+        because: Because;
+        /** A person says so, by a command or in the document. */
+        by?: string;
+      }
+    >
   | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean }>
-  | Fact<'task.skipped', { task: string; by: string; because: Because }>
+  /** `commits`: the mark in the document is committed at once, and nothing else of the task; absent in ledgers of 0.4. */
+  | Fact<'task.skipped', { task: string; by: string; because: Because; commits?: true }>
   | Fact<'task.blocked', { task: string; because: Because }>
   /** What decides about it was edited while an iteration ran: the old text holds until somebody edits it between iterations. */
   | Fact<

@@ -26,6 +26,8 @@ export interface Performed {
   readonly stoppedFor?: 'handoff';
   /** Tasks that the document calls done although the ledger does not. */
   readonly statusEdits?: readonly string[];
+  /** The document calls its task blocked now, and why, as far as it says so. */
+  readonly blockedEdit?: string;
   readonly toolCalls?: number;
 }
 
@@ -60,7 +62,7 @@ export type Command =
   | Variant<'restore', Pick<EventOf<'restore.asked'>, 'to' | 'because' | 'overwrite' | 'tasks'>>
   | Variant<'approve', { subject: string; hash: string; because: string }>
   /** `again`: an action that was carried out, or may have been, is to be done once more. */
-  | Variant<'task', { act: 'skip' | 'retry'; task: string; again?: true }>
+  | Variant<'task', { act: 'done' | 'skip' | 'retry'; task: string; again?: true }>
   /** An agent tried to give a command (F34); it is only recorded. */
   | Variant<'refused', { command: string }>;
 
@@ -133,11 +135,12 @@ export type Decide<Type extends Input['type']> = (
 
 // Reads commands from mail, which another version of Ralph may have sent.
 
-/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. 2: an answer may name its option by id. */
-export const commandVersion = 2;
+/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. 2: an answer may name its option by id. 3: a person calls a task done. */
+export const commandVersion = 3;
 
 /** The lowest version that can express it, so that a loop of an older Ralph still takes it while it runs. */
 export function versionOf(command: unknown): number {
+  if (isFields(command) && command['type'] === 'task' && command['act'] === 'done') return 3;
   const { type, answer } = (command ?? {}) as Partial<Extract<Command, { type: 'answer' }>>;
   return type === 'answer' && answer?.kind === 'option' && typeof answer.option === 'string' ? 2 : 1;
 }
@@ -209,7 +212,7 @@ const shapes: { readonly [Type in Command['type']]: Shape } = {
   refused: { command: isText },
   approve: { subject: isText, hash: isText, because: isText },
   task: {
-    act: value => ['skip', 'retry'].includes(String(value)),
+    act: value => ['done', 'skip', 'retry'].includes(String(value)),
     task: isText,
     again: optional(value => value === true),
   },

@@ -14,6 +14,8 @@ export interface TaskSpec {
   readonly mayChangeTests?: boolean;
   /** The document says that nobody can go on with it. */
   readonly blocked?: boolean;
+  /** Why, in the words of whoever wrote it. */
+  readonly blockedReason?: string;
   /** Who does it, and nobody else: an action. Absent: the loop's chain of agents. */
   readonly performer?: string;
   /** What an action is to do; only its performer reads it. */
@@ -73,6 +75,8 @@ export interface Task {
   readonly escalations: number;
   /** Closed in this loop: was it proven by a check? Absent when the document said done from the start. */
   readonly verified?: boolean;
+  /** Who called it done, where no agent claimed it. */
+  readonly closedBy?: string;
   /** Why the last claim was not believed; told to the next attempt. */
   readonly rejection?: string;
   /** Why nobody works on it any more. */
@@ -149,7 +153,8 @@ export const emptyTable: TaskTable = {
 };
 
 export function taskFromSpec(spec: TaskSpec): Task {
-  const parked = spec.blocked ? 'the document says that it is blocked' : undefined;
+  const why = spec.blockedReason === undefined ? '' : `: ${spec.blockedReason}`;
+  const parked = spec.blocked ? `the document says that it is blocked${why}` : undefined;
   const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : spec.blocked ? 'blocked' : 'pending';
   const attempts = spec.attemptsBefore ?? 0;
   return { id: spec.id, spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
@@ -279,6 +284,18 @@ export function readyTasks(table: TaskTable, most: number): readonly Task[] {
     if (task !== undefined && isReady(table, task)) found.push(task);
   }
   return found;
+}
+
+/** Open tasks that cannot be begun without this one, directly or through others, in document order. */
+export function dependentsOf(table: TaskTable, id: string): readonly string[] {
+  const lost = new Set([id]);
+  for (let before = 0; before !== lost.size; ) {
+    before = lost.size;
+    for (const { id: one, spec, ignoresUnmet } of openTasks(table))
+      if (!ignoresUnmet && spec.dependsOn.some(other => lost.has(other))) lost.add(one);
+  }
+  lost.delete(id);
+  return openTasks(table).flatMap(task => (lost.has(task.id) ? [task.id] : []));
 }
 
 export function openTasks(table: TaskTable): readonly Task[] {

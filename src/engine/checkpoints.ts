@@ -87,8 +87,14 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   if (engine.commits === undefined) return failed(noGit);
   const found = findTask(state.tasks, task);
   const { id: loop, document, branch } = state.loop;
-  const spans = [...state.checkpoints.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
-  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch };
+  // Of what was left out only its mark in the document is committed.
+  const isSkipped = found?.status === 'skipped';
+  const whose = [...state.checkpoints.uncommitted, ...(isSkipped ? [] : [task])];
+  const spans = whose.flatMap(id => findTask(state.tasks, id)?.spans ?? []);
+  const body = isSkipped
+    ? 'Left out: nobody works on it.'
+    : found?.closedBy && `Done by ${found.closedBy}, unverified.`;
+  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });

@@ -8,6 +8,8 @@ export interface CommitSubject {
   readonly task: string;
   readonly title: string;
   readonly iteration: number;
+  /** Who did it, or that nobody did; absent: the loop, in this iteration. */
+  readonly body?: string | undefined;
 }
 
 export interface CommitOrder extends CommitSubject {

@@ -2,7 +2,7 @@
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { unpackState } from '../../src/core/state.ts';
+import { type State, unpackState } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
 
 import { defaultSettings, findRules, type ModeWord, modeFor } from '../../src/modes/registry.ts';
@@ -229,6 +229,17 @@ export interface NextChange {
 }
 
 export const nextChanges: readonly NextChange[] = [];
+
+/** What is decided otherwise today, on purpose: the events that 0.4.0 decided, as today does in that state. */
+export const decisionChanges: readonly { readonly because: string; rewrite(event: Event, state: State): Event }[] = [
+  {
+    because: 'the mark of a task that is left out is committed at once (issue 14)',
+    rewrite: (event, { settings: { commits, worktreePerTask, policy } }) =>
+      event.type === 'task.skipped' && commits && !worktreePerTask && policy.documentShows !== 'nothing'
+        ? { ...event, commits: true }
+        : event,
+  },
+];
 
 /** How a stored event body becomes an event. */
 export const readEvent = (stored: unknown): Event => upcast(stored);

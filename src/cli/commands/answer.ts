@@ -3,6 +3,7 @@ import type { Answer, Escalation } from '../../core/event.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Context, deliveryWords, type Flags, givenText, loopOf, sendCommand, type Words } from '../context.ts';
+import { unreadyWords } from '../task-words.ts';
 
 interface Found {
   readonly row: LoopRow;
@@ -77,6 +78,10 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
     return 0;
   }
   context.say(`Answer to ${row.name}/${escalation.id}: ${deliveryWords[outcome]}.`);
+  if (answer.kind === 'skip' && escalation.task !== undefined) {
+    const { state } = await (await context.loops()).look(row);
+    for (const line of unreadyWords(state, escalation.task)) context.say(line);
+  }
   if (outcome === 'decided' && answer.kind !== 'abort') context.say(`  Go on: ralph resume ${row.name}`);
   return 0;
 }

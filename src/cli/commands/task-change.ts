@@ -1,15 +1,15 @@
-// `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
+// `ralph task done`, `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
 import { basename } from 'node:path';
 import { stateOf } from '../../app/app.ts';
 import { ofLoop, type Subject, taskIn } from '../../app/task-subject.ts';
 import { hasUserDocument, type State } from '../../core/state.ts';
-import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
+import { findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { plural, someOf } from '../../text/format.ts';
+import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
-import { runWords } from '../task-words.ts';
+import { runWords, unreadyWords } from '../task-words.ts';
 
 const heldElsewhere = 9;
 
@@ -29,7 +29,8 @@ function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }:
   const file = visible(basename(document));
   const reopened = `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
   const again = againWords(state) ?? reopened;
-  const over = act === 'retry' ? again : `${id} is ${status}: there is nothing to skip.`;
+  const over =
+    act === 'retry' ? again : `${id} is ${status}: there is nothing to ${act === 'done' ? 'decide' : 'skip'}.`;
   throw new UsageError(
     `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
     reason === 'goal_achieved' ? over : `Reopen it first: ralph resume ${name}`,
@@ -58,13 +59,8 @@ function refuseRepeated(row: LoopRow, task: Task, isAgain: boolean): void {
   );
 }
 
-const waiting = (state: State, id: string): readonly string[] =>
-  [...allTasks(state.tasks)]
-    .filter(task => task.status === 'pending' && task.spec.dependsOn.includes(id) && !task.ignoresUnmet)
-    .map(task => task.id);
-
 interface Decision {
-  readonly act: 'skip' | 'retry';
+  readonly act: 'done' | 'skip' | 'retry';
   /** Nothing has to be done: why. */
   readonly needless: (task: Task) => string | undefined;
   readonly isDone: (task: Task) => boolean;
@@ -81,11 +77,19 @@ const skipping: Decision = {
         : undefined,
   isDone: task => task.status === 'skipped',
   said({ id }, { name }, state) {
-    const left = waiting(state, id);
-    const stuck =
-      left.length === 0 ? [] : [`  Not ready without it: ${someOf(left)}. The loop asks when nothing else is left.`];
-    return [`${id} is skipped: nobody will work on it.`, ...stuck, `  Undo: ralph task retry ${id} --loop ${name}`];
+    const words = [`${id} is skipped: nobody will work on it.`, ...unreadyWords(state, id)];
+    return [...words, `  Undo: ralph task retry ${id} --loop ${name}`];
   },
+};
+
+const closing: Decision = {
+  act: 'done',
+  needless: ({ id, status }) => (status === 'done' ? `${id} is done already.` : undefined),
+  isDone: task => task.status === 'done',
+  said: ({ id }, { name }) => [
+    `${id} is done, by your word: no check was asked, and every report says so.`,
+    `  Undo: ralph task retry ${id} --loop ${name}`,
+  ],
 };
 
 const retrying: Decision = {
@@ -146,6 +150,9 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
     context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
   return 0;
 }
+
+export const done = (context: Context, words: Words, flags: Flags): Promise<number> =>
+  decide(context, words, flags, closing);
 
 export const skip = (context: Context, words: Words, flags: Flags): Promise<number> =>
   decide(context, words, flags, skipping);

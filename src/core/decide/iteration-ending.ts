@@ -235,7 +235,8 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
 function readEnd(ending: Ending): readonly NewEvent[] {
   const closing = findTask(ending.state.tasks, ending.live.task)?.spec.completion;
   if (closing === 'result') return readResult(ending);
-  return closing === 'findings' ? readFindings(ending) : [...readClaims(ending), ...askedByTag(ending)];
+  if (closing === 'findings') return readFindings(ending);
+  return [...(blockedByAgent(ending) ?? readClaims(ending)), ...askedByTag(ending)];
 }
 
 const stuck = ({ task }: LiveIteration, summary: string, context: string): Question => ({
@@ -245,6 +246,19 @@ const stuck = ({ task }: LiveIteration, summary: string, context: string): Quest
   options: stuckOptions,
   question: `How should ${task} go on?`,
 });
+
+/** An agent that cannot go on may say so in the document: that is taken, shown, and asked about. */
+function blockedByAgent({ state, live, performed, signals }: Ending): readonly NewEvent[] | undefined {
+  const { blockedEdit } = performed;
+  const { claimed } = claimOf(state, live.task, signals, performed.statusEdits?.includes(live.task) === true);
+  if (blockedEdit === undefined || claimed !== undefined) return undefined;
+  const said = [blockedEdit, ...(signals.report?.blocked ?? [])].filter(one => one !== '');
+  const reason = said.length > 0 ? said.join('; ') : takeLastCharacters(stripControls(performed.message).trim(), 500);
+  const because = `${live.performer} calls it blocked: ${reason === '' ? 'it does not say why' : reason.replace(/\s+/g, ' ')}`;
+  const question = stuck(live, `${live.task} is blocked, says its agent`, reason);
+  const asked = askOrPark(state, question, 'the agent called its task blocked in the document', live);
+  return [{ type: 'task.blocked', task: live.task, because }, ...asked.filter(one => one.type !== 'task.blocked')];
+}
 
 /** A fixer that says that a person must step in. */
 function askedByTag({ state, live, signals, performed }: Ending): readonly NewEvent[] {

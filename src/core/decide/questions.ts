@@ -1,5 +1,6 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 
+import { someOf } from '../../text/format.ts';
 import { takeCharacters } from '../../text/text.ts';
 import {
   type Answer,
@@ -13,7 +14,7 @@ import {
 import type { Command, Question } from '../input.ts';
 import type { ChangedSettings } from '../settings.ts';
 import type { LiveIteration, State } from '../state.ts';
-import { mayHaveHappened, openTasks, type Task } from '../task.ts';
+import { dependentsOf, findTask, mayHaveHappened, openTasks, type Task } from '../task.ts';
 
 /** How our own question about a stuck task can be answered. */
 export const stuckOptions: readonly Option[] = [
@@ -61,6 +62,25 @@ export const closeQuestions = (
 ): readonly NewEvent[] =>
   questions.open.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
 
+/** No check was asked: it counts, and every surface says on whose word. */
+export const doneByPerson = (task: string, by: string, how: string): NewEvent => ({
+  type: 'task.closed',
+  task,
+  iteration: noIteration,
+  verified: false,
+  by,
+  because: `done by ${by}, unverified (${how})`,
+});
+
+/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
+export const closedWith = (state: State, task: string, by: string): readonly NewEvent[] =>
+  closeQuestions(
+    state,
+    one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked',
+    by,
+    'decided by ralph task',
+  );
+
 /** The option of one of these ids; recorded by its place, as people see it. */
 function chosen({ options }: Escalation, ...ids: readonly OptionId[]): Answer {
   const place = options.findIndex(one => ids.includes(one.id)) + 1;
@@ -101,12 +121,19 @@ const guidance = ({ escalation: { id, task }, by }: Answered, text: string): New
 
 const guide: Meaning = answered => [guidance(answered, answered.text)];
 
-const skipTask = (task: string, { by, isPolicy }: Answered): NewEvent => ({
-  type: 'task.skipped',
-  task,
-  by,
-  because: isPolicy ? 'by policy, unanswered' : 'a human left it out',
-});
+const whySkipped = ({ isPolicy }: Answered): string => (isPolicy ? 'by policy, unanswered' : 'a human left it out');
+
+const skipTask = (task: string, answered: Answered): NewEvent =>
+  taskSkipped(answered.state, task, answered.by, whySkipped(answered));
+
+/** It is said what becomes of those that wait for it, and the document that shows it is committed at once. */
+export function taskSkipped(state: State, task: string, by: string, why: string): NewEvent {
+  const left = dependentsOf(state.tasks, task);
+  const because = left.length === 0 ? why : `${why}; not ready without it: ${someOf(left, 5)}`;
+  const { commits, worktreePerTask, policy } = state.settings;
+  const isShown = commits && !worktreePerTask && policy.documentShows !== 'nothing';
+  return { type: 'task.skipped', task, by, because, commits: isShown || undefined };
+}
 
 const skipIt: Meaning = answered => {
   const { task } = answered.escalation;
@@ -127,7 +154,11 @@ const aboutTask: Meanings = {
 /** Of an effect that may have happened another question asks, and only that one is answered about it. */
 const withoutEffects = (state: State): readonly Task[] => openTasks(state.tasks).filter(task => !mayHaveHappened(task));
 
-const leaveOutAll: Meaning = answered => withoutEffects(answered.state).map(task => skipTask(task.id, answered));
+/** With all that waits for them. */
+const leaveOutAll: Meaning = answered =>
+  withoutEffects(answered.state).map(
+    task => ({ ...skipTask(task.id, answered), because: whySkipped(answered) }) as NewEvent,
+  );
 
 const tryAll: Meaning = ({ state }) =>
   withoutEffects(state).map<NewEvent>(task => ({
@@ -275,6 +306,13 @@ function answeredByAbort({ id, kind }: Escalation, by: string): readonly NewEven
   ];
 }
 
+/** Whatever is said about a task that its agent called blocked, but that it is left out, lets it go on. */
+function unblocked({ tasks }: State, { task, kind }: Escalation, choice: string): readonly NewEvent[] {
+  const isBlocked = kind === 'stuck' && task !== undefined && findTask(tasks, task)?.status === 'blocked';
+  if (!isBlocked || ['skip', 'leave-out', 'retry'].includes(choice)) return [];
+  return [{ type: 'task.reopened', task, because: 'a human said how it can go on' }];
+}
+
 export function answerQuestion(
   state: State,
   { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
@@ -293,6 +331,7 @@ export function answerQuestion(
   const recorded: Answer = option === undefined ? answer : { kind: 'option', option: place };
   return [
     answered(id, recorded, by, `a human answered: ${answer.kind}`),
+    ...unblocked(state, escalation, option?.id ?? answer.kind),
     ...meaning({ state, escalation, text, place, by, isPolicy: policy === true }),
   ];
 }

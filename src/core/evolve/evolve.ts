@@ -86,11 +86,15 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
   const isWork = about?.spec.readOnly !== true && about?.spec.performer === undefined;
   const commits =
-    isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration !== noIteration;
+    isWork &&
+    state.settings.commits &&
+    !state.settings.worktreePerTask &&
+    (event.iteration !== noIteration || event.by !== undefined);
   const closed = withTask(state, event.task, task => ({
     ...(commits ? task : withoutSpans(task)),
     status: 'done',
     verified: event.verified,
+    closedBy: event.by,
     claimFailed: false,
     rejection: undefined,
     openQuestion: undefined,
@@ -237,11 +241,14 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
       })),
       event.task,
     ),
-  'task.skipped': (state, event) =>
-    markUnsaved(
-      withTask(state, event.task, task => ({ ...taskFreed(task), status: 'skipped' })),
-      event.task,
-    ),
+  'task.skipped': (state, { task: id, commits }) => {
+    const skipped = markUnsaved(
+      withTask(state, id, task => ({ ...taskFreed(task), status: 'skipped' })),
+      id,
+    );
+    const due = { task: id, iteration: noIteration };
+    return commits ? update(skipped, 'checkpoints', { commitsDue: [...state.checkpoints.commitsDue, due] }) : skipped;
+  },
   'task.blocked': taskBlocked,
   'task.edit-rejected': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...rejectedEdit }) =>
     withTask(update(state, 'memory', { lastRejection: because }), task, one => ({ ...one, rejectedEdit })),
