@@ -45,6 +45,8 @@ export interface Escalation {
   readonly performer?: string;
   /** With kind `tamper`: what a person may accept, by fingerprint. */
   readonly findings?: readonly string[];
+  /** What they are about, kind and path of each: equal where the same is found again in other content. Absent before 0.5. */
+  readonly subjects?: readonly string[];
   readonly summary: string;
   readonly context: string;
   readonly options: readonly Option[];

@@ -7,7 +7,7 @@ import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askOrPark, parkIfSpent } from './claims.ts';
-import { raise } from './questions.ts';
+import { closeSettledDoubts, raise, subjectOf } from './questions.ts';
 
 function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
   const events: NewEvent[] = [];
@@ -83,6 +83,7 @@ function askAboutDoubts(state: State, claim: Claim, doubts: readonly Doubt[]): r
   const question: Question = {
     kind: 'tamper',
     findings: doubts.map(one => one.fingerprint),
+    subjects: [...new Set(doubts.map(subjectOf))],
     summary: nothing
       ? `${task} is claimed, but nothing was changed for it`
       : `${task} is claimed and its checks pass, but tests or checks were changed`,
@@ -114,7 +115,9 @@ function askAgain(state: State, claim: Claim, { name, detail }: CheckOutcome): r
 
 export const checked: Decide<'checked'> = (state, input) => {
   const claim = state.claims.open.find(one => one.iteration === input.iteration);
-  const events = claim === undefined ? [] : judged(state, input, claim);
+  const isWhole = input.doubts !== undefined && state.settings.tamperScreen && !state.settings.worktreePerTask;
+  const settled = isWhole ? closeSettledDoubts(state, input.doubts) : [];
+  const events = claim === undefined ? [] : [...judged(state, input, claim), ...settled];
   if (input.wrote !== true || events.length === 0) return events;
   const label = `after the checks of iteration ${input.iteration}`;
   return [

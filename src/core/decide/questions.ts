@@ -5,6 +5,7 @@ import { takeCharacters } from '../../text/text.ts';
 import {
   type Answer,
   type Escalation,
+  type Finding,
   findOption,
   type NewEvent,
   noIteration,
@@ -25,7 +26,7 @@ export const stuckOptions: readonly Option[] = [
 /** A question, about a task where one is named; `decide` adds when it was raised. */
 export function raise(
   { questions }: State,
-  { kind, performer, findings, ...said }: Question,
+  { kind, performer, findings, subjects, ...said }: Question,
   because: string,
   about?: Pick<LiveIteration, 'task' | 'iteration'>,
 ): readonly NewEvent[] {
@@ -36,6 +37,7 @@ export function raise(
     iteration: about?.iteration,
     performer,
     findings,
+    subjects,
     summary: takeCharacters(said.summary, 200),
     context: takeCharacters(said.context, 4_000),
     options: said.options.slice(0, 9).map(({ id, text }) => ({ id, text: takeCharacters(text, 300) })),
@@ -61,6 +63,34 @@ export const closeQuestions = (
   because: string,
 ): readonly NewEvent[] =>
   questions.open.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
+
+/** What a finding is about, whatever else stands in the file. */
+export const subjectOf = ({ kind, path }: Finding): string => `${kind} ${path}`;
+
+const aboutNothing = subjectOf({ kind: 'nothing-changed', path: '', detail: '', severity: 'refuse' });
+
+/**
+ * A question whose findings are no longer in the tree needs no answer: Ralph closes it, and nobody has accepted anything.
+ * `found`: all doubts in the tree as it was looked at; `aside`: tasks whose doubtful edits were put aside, not taken back.
+ */
+export function closeSettledDoubts(
+  state: State,
+  found: readonly Finding[],
+  aside: readonly string[] = [],
+): readonly NewEvent[] {
+  const there = new Set(found.map(subjectOf));
+  const isSettled = ({ kind, subjects = [], task = '' }: Escalation): boolean =>
+    kind === 'tamper' &&
+    subjects.length > 0 &&
+    !aside.includes(task) &&
+    subjects.every(one => one !== aboutNothing && !there.has(one));
+  return closeQuestions(
+    state,
+    isSettled,
+    'ralph',
+    'what it asks about is gone from the files: closed by Ralph, not accepted',
+  );
+}
 
 /** No check was asked: it counts, and every surface says on whose word. */
 export const doneByPerson = (task: string, by: string, how: string): NewEvent => ({

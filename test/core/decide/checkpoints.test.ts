@@ -363,3 +363,42 @@ it('given one doubt that stands in the way of two tasks, then one yes is enough'
   expect(events[2]).toMatchObject({ id: 'E2', answer: { kind: 'option', option: 2 } }); // by its number, as people see it
   expect(story.state.questions.open).toEqual([]);
 });
+
+describe('a question whose finding is gone', () => {
+  /** A left a doubt that stands in the way of B too: two questions. */
+  function asked(...found: readonly Doubt[]): Story {
+    const story = new Story(kept, [spec('A'), spec('B'), spec('C')]);
+    for (const [at, task] of ['A', 'B'].entries()) {
+      story.iteration(task, claims(task));
+      story.checkpointed(`cp-${at + 1}`);
+      story.when({ type: 'checked', iteration: at + 1, outcomes: green, doubts: found });
+      story.saved();
+    }
+    story.iteration('C', claims('C'));
+    story.checkpointed('cp-3');
+    return story;
+  }
+
+  it('is closed by Ralph when the tree is next looked at, never as accepted, and its task is open again', () => {
+    const story = asked(doubt);
+    const events = story.when({ type: 'checked', iteration: 3, outcomes: green, doubts: [] });
+    const closed = events.filter(event => event.type === 'escalation.answered');
+    expect(closed.map(({ id, by }) => [id, by])).toEqual([
+      ['E1', 'ralph'],
+      ['E2', 'ralph'],
+    ]);
+    expect(types(events)).not.toContain('work.accepted');
+    expect([story.task('A'), story.task('B')]).toMatchObject([{ status: 'pending' }, { status: 'pending' }]);
+    expect(story.state.questions.open).toEqual([]);
+  });
+
+  it('stays open while the same is found, in other content too, and while it says that nothing was changed', () => {
+    const again = { ...doubt, fingerprint: 'f9', severity: 'report' as const };
+    const story = asked(doubt);
+    story.when({ type: 'checked', iteration: 3, outcomes: green, doubts: [again] });
+    expect(story.state.questions.open).toHaveLength(2);
+    const idle = asked({ ...doubt, kind: 'nothing-changed', path: '' });
+    idle.when({ type: 'checked', iteration: 3, outcomes: green, doubts: [] });
+    expect(idle.state.questions.open).toHaveLength(2);
+  });
+});
