@@ -194,11 +194,14 @@ export async function sayEnding(
   return exitCode;
 }
 
+/** As a loop ends in which everything was skipped: nobody may take that for done. */
+const nothingDoneCode = 6;
+
 function sayNothingLeft({ say }: Context, { mode, path, document }: Prepared): number {
   const isSkipped = document.tasks.every(task => !task.done);
   const why = mode.words?.nothingLeft?.(path, isSkipped) ?? `every task of ${path} is done or skipped.`;
   say(`Nothing to do: ${why}`);
-  return 0;
+  return isSkipped && document.tasks.length > 0 ? nothingDoneCode : 0;
 }
 
 /** In one folder each loop would take the other's work for a person's. */

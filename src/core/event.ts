@@ -81,6 +81,9 @@ export type Variant<Type extends string, Body = unknown> = { readonly type: Type
 
 type Fact<Type extends string, Body = unknown> = Variant<Type, { at: number }> & Readonly<Body>;
 
+/** The subject of a question about one error again and again: its answer starts every count of it anew. */
+export const sameError = 'same-error';
+
 /** In place of an iteration's number: it is the work of none. */
 export const noIteration = 0;
 
@@ -229,6 +232,9 @@ export type Event =
         because: Because;
         /** It passed and failed by turns. */
         flaky?: boolean;
+        /** What it printed without times, numbers, paths, and how often this task was refused for it in a row; from 0.5 on. */
+        echo?: string;
+        times?: number;
       }
     >
   /** What a look at the work itself found before its claim was believed. */

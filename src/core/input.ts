@@ -39,6 +39,8 @@ export interface CheckOutcome {
   readonly durationMs: number;
   /** It was run more than once, and the runs did not agree (F37). */
   readonly flaky?: boolean;
+  /** It failed and printed nothing: it names no error. */
+  readonly silent?: true;
   /** Nobody can say: the judge did not answer. */
   readonly undecided?: true;
   /** Who did it and what that used, when it was an agent: it counts against the budget. */
@@ -54,7 +56,8 @@ export type Command =
   /** `policy`: nobody was asked, a setting answers; never by mail. */
   | Variant<'answer', { escalation: string; answer: Answer; policy?: true }>
   | Variant<'tell', { text: string; task?: string }>
-  | Variant<'stop'>
+  /** `replacedBy`: the loop that takes its place, by its name; never by mail. */
+  | Variant<'stop', { replacedBy?: string }>
   | Variant<'pause', { now: boolean }>
   | Variant<'resume'>
   | Variant<'limits', { limits: Partial<Limits>; settings?: ChangedSettings }>
@@ -199,7 +202,7 @@ const isTaskThen = (value: unknown): boolean =>
 const shapes: { readonly [Type in Command['type']]: Shape } = {
   answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined },
   tell: { text: isText, task: optional(isText) },
-  stop: {},
+  stop: { replacedBy: value => value === undefined },
   pause: { now: isFlag },
   resume: {},
   checkpoint: { label: isText, request: optional(isText) },

@@ -81,6 +81,8 @@ export interface Task {
   readonly rejection?: string;
   /** Why nobody works on it any more. */
   readonly parked?: string;
+  /** What its check printed when it last failed, without times, numbers, paths, and how often in a row. */
+  readonly refusal?: { readonly echo: string; readonly times: number };
   /** The last claim failed its check. */
   readonly claimFailed: boolean;
   /** The open question that this task waits for. */

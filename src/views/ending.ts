@@ -170,7 +170,7 @@ function rowOf(state: State, reason: TerminationReason): EndRow {
   if (state.control.ended?.limit === 'rounds') return unachievedReview;
   const { done, skipped } = progress(state.tasks);
   return reason === 'goal_achieved' && done === 0 && skipped > 0
-    ? { ...rows[reason], words: 'Over, nothing done' }
+    ? { ...rows[reason], exitCode: 6, words: 'Over, nothing done' }
     : rows[reason];
 }
 

@@ -193,7 +193,7 @@ describe('reading a finished loop', () => {
     [['logs', '--iteration', '9'], /There is no iteration "9"\.\n {2}Give a number from 1 to 3/],
     [['logs', '--iteration', 'last'], /There is no iteration "last"/],
     [['answer', 'E1', '--skip'], /No open question is called "E1"\.\n {2}See the open ones: ralph inbox/],
-    [['answer'], /Missing required argument 'id'/],
+    [['answer'], /Say which question is answered/],
     [['tell'], /There is nothing to tell\.\n {2}ralph tell "/],
     [['tell', 'hello'], /Loop shop has ended: goal_achieved\.\n {2}Guidance needs a loop that goes on/],
     [['resume', 'shop', '--max-iterations', '0'], /--max-iterations: "0" is not a whole number/],

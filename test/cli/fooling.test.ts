@@ -118,7 +118,8 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
         const seen = events.filter(
           ({ type, task = 'US-001' }) => kinds.includes(type) && task === 'US-001', // a question names its task inside
         );
-        expect(seen).toMatchObject(want.facts);
+        // The honest task brings the tests back: then the question is settled, and the next claim raises it anew.
+        expect(seen.slice(0, want.facts.length)).toMatchObject(want.facts);
         expect(await inbox(place)).toContain(want.question);
         expect(await passing(place)).toEqual([false, true]);
         expect(place.read('verify.sh')).toBe(verify);

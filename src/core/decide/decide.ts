@@ -28,7 +28,7 @@ import { checkpointed, checkpointFailed, committed, restored } from './checkpoin
 import { documentRead } from './document-changes.ts';
 import { endIteration } from './iteration-ending.ts';
 import { checked, merged } from './proof.ts';
-import { answeredByChange, answerQuestion, raise } from './questions.ts';
+import { answeredByChange, answerQuestion, closeQuestions, raise } from './questions.ts';
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
@@ -171,8 +171,16 @@ const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) 
 const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
   answer: answerQuestion,
   tell: (_state, { text, task }, by) => [{ type: 'guidance.given', text, by, because: 'told by a human', task }],
-  stop: (state, _command, by) =>
-    state.control.ended || state.control.stop ? [] : [{ type: 'stop.asked', by, because: 'ralph stop' }],
+  stop: (state, { replacedBy }, by) => {
+    if (state.control.ended || state.control.stop) return [];
+    if (replacedBy === undefined) return [{ type: 'stop.asked', by, because: 'ralph stop' }];
+    const because = `--new: loop ${replacedBy} takes its place`;
+    // Whether an effect happened is nobody's to forget.
+    return [
+      ...closeQuestions(state, one => one.kind !== 'effect', 'ralph', because),
+      { type: 'stop.asked', by, because },
+    ];
+  },
   pause: (state, command, by) =>
     state.control.ended ? [] : [{ type: 'loop.paused', by, now: command.now, because: 'ralph pause' }],
   resume,

@@ -1,7 +1,7 @@
 // The end of an iteration: its outcome, claims, waits and questions.
 
 import { readSignals, type Signals } from '../../messages/claims.ts';
-import { findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
+import { endsInError, findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type HandoffTrigger,
   type IterationOutcome,
   type NewEvent,
+  sameError,
 } from '../event.ts';
 import { fold } from '../evolve/evolve.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
@@ -101,7 +102,8 @@ function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: E
   return shouldHandOff({
     contextUsed: failure?.kind === 'context-too-long' ? 1 : live.contextUsed,
     contextFractionMax,
-    errorsInRow: state.streaks.errors + (failure && failureRules[failure.kind].counts ? 1 : 0),
+    // Whoever ended well has got over the errors before.
+    errorsInRow: failure !== undefined && failureRules[failure.kind].counts ? state.streaks.errors + 1 : 0,
     errorsToHandOff,
     // The budget trigger fires in the iteration that crossed the line, and once per loop.
     budgetUsed: max === null ? 0 : spentUsdMicros / max,
@@ -236,7 +238,7 @@ function readEnd(ending: Ending): readonly NewEvent[] {
   const closing = findTask(ending.state.tasks, ending.live.task)?.spec.completion;
   if (closing === 'result') return readResult(ending);
   if (closing === 'findings') return readFindings(ending);
-  return [...(blockedByAgent(ending) ?? readClaims(ending)), ...askedByTag(ending)];
+  return [...(blockedByAgent(ending) ?? printedAgain(ending) ?? readClaims(ending)), ...askedByTag(ending)];
 }
 
 const stuck = ({ task }: LiveIteration, summary: string, context: string): Question => ({
@@ -258,6 +260,26 @@ function blockedByAgent({ state, live, performed, signals }: Ending): readonly N
   const question = stuck(live, `${live.task} is blocked, says its agent`, reason);
   const asked = askOrPark(state, question, 'the agent called its task blocked in the document', live);
   return [{ type: 'task.blocked', task: live.task, because }, ...asked.filter(one => one.type !== 'task.blocked')];
+}
+
+/** The same error printed as the last word of iterations that ended with exit 0: as good as the same failure. */
+function printedAgain(ending: Ending): readonly NewEvent[] | undefined {
+  const { state, live, performed } = ending;
+  const { sameErrorsToEscalate: most } = state.settings;
+  if (most === null || !isUnclaimed(ending) || !endsInError(performed.message)) return undefined;
+  const echo = normalise(performed.message);
+  const before = state.memory.recentOutputs.slice(1 - most);
+  const isSame =
+    state.iterations.last?.task === live.task && before.length === most - 1 && before.every(one => one === echo);
+  if (!isSame) return undefined;
+  const said = takeLastCharacters(stripControls(performed.message).trim(), 500);
+  const question = { ...stuck(live, `The same error ${most} times in a row`, said), subjects: [sameError] };
+  return askOrPark(
+    state,
+    question,
+    `the agent printed the same error ${most} times, ${most} allowed (STUCK_THRESHOLD)`,
+    live,
+  );
 }
 
 /** A fixer that says that a person must step in. */
@@ -373,7 +395,7 @@ function askAboutAgent(
 
 function askAboutSameError({ state, live, failure, after }: Failed): readonly NewEvent[] {
   const times = after.streaks.sameErrors;
-  const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
+  const question = { ...stuck(live, `The same error ${times} times in a row`, failure.detail), subjects: [sameError] };
   const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
   return askOrPark(state, question, because, live);
 }

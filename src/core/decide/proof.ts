@@ -1,13 +1,41 @@
 // Proof of a claim: what the answers of checks, of the look at the work, of a judge and of a merge mean, and when a task is closed.
 
+import { normalise } from '../../messages/repetition.ts';
 import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
-import { type Doubt, type Finding, type FindingKind, type NewEvent, nobody } from '../event.ts';
+import { type Doubt, type Finding, type FindingKind, type NewEvent, nobody, sameError } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askOrPark, parkIfSpent } from './claims.ts';
-import { closeSettledDoubts, raise, subjectOf } from './questions.ts';
+import { closeSettledDoubts, raise, stuckOptions, subjectOf } from './questions.ts';
+
+type Claim = State['claims']['open'][number];
+
+/** How often the task was refused for this output in a row, with this time. */
+function refusalOf(state: State, task: string, detail: string): { readonly echo: string; readonly times: number } {
+  const echo = normalise(detail);
+  const before = findTask(state.tasks, task)?.refusal;
+  return { echo, times: before !== undefined && before.echo === echo ? before.times + 1 : 1 };
+}
+
+/** The same output of the same check again and again is an error that the agent does not get over by itself. */
+function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOutcome): readonly NewEvent[] {
+  const { sameErrorsToEscalate: most } = state.settings;
+  const { times } = refusalOf(state, task, takeLastCharacters(refused.detail, 2_000));
+  const spent = parkIfSpent(state, task);
+  if (spent.length > 0 || most === null || times < most || refused.silent) return spent;
+  const question: Question = {
+    kind: 'stuck',
+    subjects: [sameError],
+    summary: `${task} was refused ${times} times in a row for the same: ${refused.name}`,
+    context: takeLastCharacters(refused.detail, 2_000),
+    options: stuckOptions,
+    question: `How should ${task} go on?`,
+  };
+  const because = `the check printed the same ${times} times, ${most} allowed (STUCK_THRESHOLD)`;
+  return askOrPark(state, question, because, { task, iteration });
+}
 
 function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
   const events: NewEvent[] = [];
@@ -24,13 +52,12 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
     const detail = takeLastCharacters(outcome.detail, 2_000);
     if (usage !== undefined) events.push({ type: 'usage.recorded', iteration, performer, task, usage });
     const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky };
-    events.push({ type: 'check.ended', ...about });
+    const again = passed ? {} : refusalOf(state, task, detail);
+    events.push({ type: 'check.ended', ...about, ...again });
     if (!passed) break;
   }
   return events;
 }
-
-type Claim = State['claims']['open'][number];
 
 // Findings of the tamper screen: the sentence for each, and which of them refuse a claim.
 
@@ -142,7 +169,9 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
   if (isSeen || isUnproven) events.unshift(screened(claim, input, doubts, false));
   if (!passed) {
     const silent = outcomes.find(one => !one.passed && one.undecided === true);
-    return [...events, ...(silent === undefined ? parkIfSpent(state, task) : askAgain(state, claim, silent))];
+    const refused = outcomes.find(one => !one.passed);
+    if (silent !== undefined) return [...events, ...askAgain(state, claim, silent)];
+    return [...events, ...(refused === undefined ? parkIfSpent(state, task) : refusedAgain(state, claim, refused))];
   }
   if (state.settings.worktreePerTask) return events;
   const verified = outcomes.length > 0;

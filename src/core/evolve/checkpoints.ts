@@ -33,7 +33,12 @@ export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
   const { check, passed, iteration } = event;
   const lastChecks = { ...state.claims.lastChecks, [check]: { passed, iteration } };
   const checked = update(state, 'claims', { lastChecks });
-  if (!passed) return claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
+  if (!passed) {
+    const { echo, times, task } = event;
+    const refused = claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
+    if (echo === undefined || times === undefined) return refused;
+    return withTask(refused, task, one => ({ ...one, refusal: { echo, times } }));
+  }
   return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration);
 }
 

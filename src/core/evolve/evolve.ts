@@ -1,7 +1,7 @@
 // The fold: one event applied to the state, all but the part of its mode (`mode.ts`). No decisions here, only bookkeeping.
 
 import { takeCharacters } from '../../text/text.ts';
-import { type Event, type EventOf, type EventType, nobody, noIteration } from '../event.ts';
+import { type Event, type EventOf, type EventType, nobody, noIteration, sameError } from '../event.ts';
 import { obstaclesClosed, remember } from '../memory.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
 import { houseSettings } from '../settings.ts';
@@ -96,6 +96,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     verified: event.verified,
     closedBy: event.by,
     claimFailed: false,
+    refusal: undefined,
     rejection: undefined,
     openQuestion: undefined,
   }));
@@ -132,7 +133,7 @@ function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   return another ? update(counted, 'streaks', resets.firstTaskParked) : counted;
 }
 
-const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined });
+const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined, refusal: undefined });
 
 function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
   const { open, raised: before } = state.questions;
@@ -148,13 +149,16 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
 function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
   const escalation = state.questions.open.find(one => one.id === event.id);
   if (escalation === undefined || event.late) return state;
-  const { kind, task } = escalation;
+  const { kind, task, subjects } = escalation;
   const closed = update(state, 'questions', { open: state.questions.open.filter(one => one.id !== event.id) });
   const answered = task === undefined ? closed : withTask(closed, task, taskFreed);
   if (event.by === 'ralph') return answered;
+  // Ledgers of 0.4 do not say that it is about one error.
+  const isSameError = subjects?.includes(sameError) === true;
   const isAboutFailures = kind === 'stuck' && task === undefined;
-  const over = isAboutFailures ? resets.failuresAnswered : resets.questionAnswered;
-  return checkpointUserEdits(update(answered, 'streaks', over));
+  const over = isAboutFailures || isSameError ? resets.failuresAnswered : resets.questionAnswered;
+  const anew = isSameError ? update(answered, 'memory', { recentOutputs: [] }) : answered;
+  return checkpointUserEdits(update(anew, 'streaks', over));
 }
 
 /** Also how a new process takes over, which undoes neither pause nor stop. Reopening gives health a new start. */

@@ -72,3 +72,24 @@ describe('ralph resume', () => {
       await gone();
     }));
 });
+
+it('given --new while a question is open, then the loop before it is ended, and its question asks nobody any more', () =>
+  inScratch(async place => {
+    scripted(place, ['US-001'], [{ steps: [asks] }]);
+    expect((await place.ralph(runScript)).code).toBe(5);
+    scripted(place, ['US-001'], [claims()]);
+    const told = await place.ralph([...runScript, '--new']);
+    expect(told).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Loop shop is ended and its 1 question closed'),
+    });
+    expect((await place.ralph(['inbox'])).stderr).toContain('Nothing waits for you.');
+  }));
+
+it('given a run in which everything was skipped, then it does not exit with 0, nor does the next', () =>
+  inScratch(async place => {
+    scripted(place, ['US-001'], [{ steps: [asks] }]);
+    const told = await place.ralph([...runScript, '--on-escalation', 'skip']);
+    expect(told).toMatchObject({ code: 6, stdout: expect.stringContaining('Over, nothing done') });
+    expect((await place.ralph(runScript)).code).toBe(6);
+  }));
