@@ -1,6 +1,7 @@
 // Task words: what a task waits for, in words and as data, and the line that has a document worked on.
 import { relative } from 'node:path';
 import type { Subject } from '../app/task-subject.ts';
+import { levelOf, proofWords } from '../core/proof-level.ts';
 import type { State } from '../core/state.ts';
 import { dependentsOf, findTask, type Task, type TaskTable } from '../core/task.ts';
 import { someOf } from '../text/format.ts';
@@ -22,8 +23,8 @@ export const isOrphaned = (loop: Loop): boolean =>
 /** Its iteration was cut (a crash, a kill -9): the next run records that. */
 export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
 
-const doneWords = ({ verified, closedBy }: Task): string =>
-  verified !== false ? '' : closedBy === undefined ? 'unverified' : `unverified, by ${closedBy}`;
+export const doneWords = (task: Task): string =>
+  `${proofWords(task)}${task.closedBy === undefined ? '' : ` by ${task.closedBy}`}`;
 
 /** Why nobody works on it now; '' when somebody does, has, or could at once. */
 export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
@@ -33,7 +34,7 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
     return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
   if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
   if (state?.claims.open.some(one => one.task === task.id)) return 'being checked';
-  if (task.status === 'done') return doneWords(task);
+  if (task.status === 'done') return levelOf(task) === 'proven' || task.verified === undefined ? '' : doneWords(task);
   if (task.status === 'skipped') return '';
   if (task.openQuestion !== undefined) return `waits for your answer to ${task.openQuestion}`;
   if (task.parked !== undefined) return task.parked;
@@ -56,6 +57,7 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     status: task.status,
     attempts: task.attempts,
     verified: task.verified ?? null,
+    level: task.status === 'done' ? task.level : undefined,
     depends_on: task.spec.dependsOn,
     waits_for: unmetOf(table, task),
     question: task.openQuestion ?? null,

@@ -5,7 +5,7 @@ import type { Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
-import type { Order, TaskSpec } from './task.ts';
+import type { Order, ProofLevel, TaskSpec } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -138,6 +138,8 @@ export type Event =
         task: string;
         iteration: number;
         verified: boolean;
+        /** What a check showed; absent in ledgers of 0.4, which say no more than `verified`. */
+        level?: ProofLevel;
         because: Because;
         /** A person says so, by a command or in the document. */
         by?: string;
@@ -235,6 +237,8 @@ export type Event =
         /** What it printed without times, numbers, paths, and how often this task was refused for it in a row; from 0.5 on. */
         echo?: string;
         times?: number;
+        /** With the last one that passed: what they show together, for a merge that closes the task. */
+        level?: ProofLevel;
       }
     >
   /** What a look at the work itself found before its claim was believed. */

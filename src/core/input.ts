@@ -106,6 +106,8 @@ export type Input =
         restored?: readonly string[];
         /** The checks themselves wrote files: that is nobody's work. */
         wrote?: boolean;
+        /** The work added or changed tests. */
+        newTests?: true;
         /** A judge looked at the doubts and passed the work. */
         judged?: boolean;
       }

@@ -12,7 +12,16 @@ import type {
   Usage,
 } from './event.ts';
 import { houseSettings, type Settings } from './settings.ts';
-import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
+import {
+  addTasks,
+  allTasks,
+  emptyTable,
+  findTask,
+  type ProofLevel,
+  setTask,
+  type Task,
+  type TaskTable,
+} from './task.ts';
 
 /** An iteration that a performer is working on. */
 export interface LiveIteration
@@ -41,6 +50,8 @@ export interface LiveIteration
 /** A claim whose proof is still to be run. */
 interface Claim extends Pick<LiveIteration, 'iteration' | 'task' | 'performer'> {
   readonly stage: 'check' | 'merge';
+  /** What its checks showed, while it waits for its merge. */
+  readonly level?: ProofLevel;
 }
 
 export interface Guidance {

@@ -66,6 +66,12 @@ export interface TaskMark {
   readonly attempts?: number;
 }
 
+/**
+ * `proven`: a check that failed before this work passes, or the work brought tests of its own and all checks pass.
+ * `still-green`: the checks pass as they did before, and nothing new tests the work. `unverified`: on somebody's word.
+ */
+export type ProofLevel = 'proven' | 'still-green' | 'unverified';
+
 export interface Task {
   readonly id: string;
   /** What the document says of it. */
@@ -75,6 +81,8 @@ export interface Task {
   readonly escalations: number;
   /** Closed in this loop: was it proven by a check? Absent when the document said done from the start. */
   readonly verified?: boolean;
+  /** What a check showed of it; absent where an event of 0.4 closed it. */
+  readonly level?: ProofLevel;
   /** Who called it done, where no agent claimed it. */
   readonly closedBy?: string;
   /** Why the last claim was not believed; told to the next attempt. */

@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
+import { proofWords } from '../core/proof-level.ts';
 import { findTask } from '../core/task.ts';
 import type { Span } from '../git/checkpoints.ts';
 import { redactDeep } from '../secrets/redactor.ts';
@@ -94,7 +95,8 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   const body = isSkipped
     ? 'Left out: nobody works on it.'
     : found?.closedBy && `Done by ${found.closedBy}, unverified.`;
-  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body };
+  const proof = found?.status === 'done' ? proofWords(found) : undefined;
+  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body, proof };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });

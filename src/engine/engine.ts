@@ -41,6 +41,8 @@ export interface Engine {
   readonly guard?: FileGuard;
   /** Looks at the work behind a claim. */
   readonly screen?: (spans: readonly Span[], now: string, task: string, state: State) => Promise<readonly Doubt[]>;
+  /** Whether it added or changed tests. */
+  readonly bringsTests?: (spans: readonly Span[]) => Promise<boolean>;
   /** Another agent's opinion, after every check has passed. */
   readonly judge?: (work: WorkToJudge, stop: AbortSignal) => Promise<CheckOutcome>;
   readonly records?: { write(number: number, text: string): Promise<void> };

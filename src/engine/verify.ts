@@ -109,17 +109,18 @@ export const check: Perform<'check'> = async ({ iteration, task }, context, stop
   const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
   const doubts = await doubtsAbout(context, task, now);
+  const spans = await spansOf(context, task);
+  const newTests = (outcomes.length > 0 && (await engine.bringsTests?.(spans))) || undefined;
   if (engine.judge === undefined) {
     context.proven.add(iteration);
-    return post({ ...facts, outcomes, doubts });
+    return post({ ...facts, outcomes, doubts, newTests });
   }
-  const spans = await spansOf(context, task);
   const found = findTask(state.tasks, task);
   if (found === undefined) return;
   const verdict = await engine.judge({ task: found, iteration, spans, outcomes, doubts }, stop);
   if (stop.aborted) return;
   context.proven.add(iteration);
-  post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });
+  post({ ...facts, outcomes: [...outcomes, verdict], doubts, newTests, judged: verdict.passed });
 };
 
 /** Why checks do not let a merge happen. */

@@ -10,6 +10,8 @@ export interface CommitSubject {
   readonly iteration: number;
   /** Who did it, or that nobody did; absent: the loop, in this iteration. */
   readonly body?: string | undefined;
+  /** What a check showed of it, in words. */
+  readonly proof?: string | undefined;
 }
 
 export interface CommitOrder extends CommitSubject {

@@ -2,6 +2,7 @@
 
 import type { EventOf } from '../core/event.ts';
 import { continuationPrompt, phaseOf } from '../core/handoff.ts';
+import { proofWords } from '../core/proof-level.ts';
 import { type State, update } from '../core/state.ts';
 import { allTasks, type Task } from '../core/task.ts';
 import type { Change, Saved } from '../git/checkpoints.ts';
@@ -225,7 +226,7 @@ function derivedItems(state: State, facts: CheckpointFacts, task: string): Items
     completed: bounded([
       ...checkWords(facts.lastChecks, true),
       ...changedWords(facts.changes),
-      ...closed.map(one => named(one, one.verified ? 'proven by its checks' : 'claimed, unverified')),
+      ...closed.map(one => named(one, proofWords(one))),
     ]),
     pending: bounded([
       ...checkWords(facts.lastChecks, false),

@@ -2,9 +2,10 @@
 
 import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
+import { levelWords } from '../core/proof-level.ts';
 import { type LimitName, limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
-import { progress } from '../core/task.ts';
+import { allTasks, progress } from '../core/task.ts';
 import { formatUsd, plural } from '../text/format.ts';
 import { standingWords } from './words.ts';
 
@@ -143,13 +144,17 @@ function tally(state: State): string {
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
   const isSingle = isSingleTask(state);
+  const stillGreen = [...allTasks(state.tasks)].filter(
+    one => one.status === 'done' && one.level === 'still-green',
+  ).length;
   const uncommitted = isSingle ? 'work' : `${plural(state.checkpoints.uncommitted.length, 'task')} done but`;
   const onWord = isSingle ? '' : `${plural(unverified, 'task')} `;
   const parts = [
     plural(state.iterations.begun, 'iteration'),
     ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
     ...(state.checkpoints.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
-    ...(unverified > 0 ? [`verified: false (${onWord}on the agent's word)`] : []),
+    ...(stillGreen === 0 ? [] : [`${levelWords['still-green']}${isSingle ? '' : ` (${plural(stillGreen, 'task')})`}`]),
+    ...(unverified > 0 ? [`verified: false (${onWord}${levelWords.unverified})`] : []),
   ];
   return parts.join(', ');
 }

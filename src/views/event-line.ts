@@ -1,6 +1,7 @@
 // The line of an event for whoever watches a loop: short, in the words of its mode, and only where it says something.
 
 import type { Escalation, Event, EventOf } from '../core/event.ts';
+import { proofWords } from '../core/proof-level.ts';
 import { isSingleTask, type State } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
@@ -78,14 +79,13 @@ const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): bool
   gone.some(id => !['done', 'skipped'].includes(findTask(tasks, id)?.status ?? 'done'));
 
 function closedLine(event: EventOf<'task.closed'>, state: State, marks: Marks): EventLine {
-  const { task, because, verified } = event;
+  const { task, because, verified, by } = event;
   // What an action did or a reviewer answered speaks for itself.
   if (findTask(state.tasks, task)?.spec.completion !== undefined)
     return { tone: 'good', text: `${marks.done} ${task}: ${because}` };
   const what = `${marks.done} ${doneWords(state) ?? `${task} done`}`;
-  return verified
-    ? { tone: 'good', text: `${what}, proven: ${because}` }
-    : { tone: 'attention', text: `${what}, UNVERIFIED: no check is configured` };
+  const why = verified || by !== undefined ? because : 'no check is configured';
+  return { tone: verified ? 'good' : 'attention', text: `${what}, ${proofWords(event)}: ${why}` };
 }
 
 function endedLine(event: EventOf<'iteration.ended'>, state: State): EventLine | undefined {

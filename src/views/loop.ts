@@ -25,7 +25,7 @@ export function livenessOf(isEnded: boolean, held: LeaseState | undefined): Live
   return { is: 'held', holder, renewedAt: held.renewedAt };
 }
 
-type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'attempts'> & {
+type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'level' | 'attempts'> & {
   readonly title: string;
   /** Why it is parked, or why its last claim was refused. */
   readonly note?: string;
@@ -108,11 +108,12 @@ export interface LoopHistory {
   readonly reported?: Report;
 }
 
-export const taskView = ({ id, spec, status, verified, attempts, parked, rejection }: Task): TaskView => ({
+export const taskView = ({ id, spec, status, verified, level, attempts, parked, rejection }: Task): TaskView => ({
   id,
   title: spec.title,
   status,
   verified: status === 'done' ? verified : undefined,
+  level: status === 'done' ? level : undefined,
   attempts,
   note: (parked ?? rejection)?.split('\n')[0],
 });

@@ -1,5 +1,7 @@
 // Timeline: one sentence per event, for people: explain, the live terminal and the event list all say the same words.
+
 import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
+import { proofWords } from '../core/proof-level.ts';
 import { totalTokens } from '../core/state.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 
@@ -12,7 +14,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'tasks.added': event => `${plural(event.tasks.length, 'task')} added: ${event.because}`,
   'tasks.saved': event =>
     event.failed === undefined ? 'document brought up to date' : `document not written: ${event.failed}`,
-  'task.closed': event => `${event.task} done${event.verified ? ', proven' : ', UNVERIFIED'}: ${event.because}`,
+  'task.closed': event => `${event.task} done, ${proofWords(event)}: ${event.because}`,
   'task.reopened': event => `${event.task} open again: ${event.because}`,
   'task.skipped': event => `${event.task} skipped by ${event.by}: ${event.because}`,
   'task.edit-rejected': event => event.because,

@@ -215,7 +215,7 @@ describe('terminals', () => {
       const told = await place.ralph(runScript, { env: { TERM: 'dumb', LANG: 'C' } });
       expect(told.code).toBe(0);
       expect(told.stdout + told.stderr).toMatch(/^[\n -~]*$/);
-      expect(told.stderr).toContain('+ US-001 done, UNVERIFIED');
+      expect(told.stderr).toContain('+ US-001 done, closed unverified');
     }),
   );
 

@@ -39,7 +39,7 @@ const cases: readonly Case[] = [
     turns: [claims()],
     flags: [],
     code: 0,
-    last: /^Done: .*verified: false \(1 task on the agent's word\)\.\n$/,
+    last: /^Done: .*verified: false \(1 task closed unverified\)\.\n$/,
     next: /ralph report shop/,
   },
   {

@@ -134,7 +134,7 @@ describe('a goal in words', () => {
 
       const done = await place.ralph(hinted(limited.stderr, 'ralph resume'));
       expect(done.stdout).toBe(
-        "Done: the goal is reached, 4 iterations, cost not reported, verified: false (on the agent's word).\n",
+        'Done: the goal is reached, 4 iterations, cost not reported, verified: false (closed unverified).\n',
       );
       expect((await eventsOf(place)).filter(({ type }) => type === 'iteration.started')).toHaveLength(4);
     }));

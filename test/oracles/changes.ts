@@ -475,4 +475,25 @@ export const outputChanges: readonly OutputChange[] = [
     rewrite: (output, command, today) =>
       command[0] === 'report' ? json(output, old => viewOfReport(old, JSON.parse(today) as Fields)) : output,
   },
+  {
+    because: 'there is one word for each level of proof, everywhere (issue 14)',
+    rewrite: (output, command) =>
+      (command[1] === 'show' && command[0] === 'loops'
+        ? output.replace(
+            /^( {4}\S+ +(?:pending|active |done {3}|blocked|skipped) {1,2})(.{11}) /gm,
+            (_whole, before: string, proof: string) => {
+              const word = { unverified: 'closed unverified', 'done before': 'done before the loop' }[proof.trim()];
+              return `${before}${(word ?? proof.trim()).padEnd(20)} `;
+            },
+          )
+        : output
+      )
+        .replace(/\| checked \|/g, '| proven |')
+        .replace(/claimed, unverified(?=[)| ]|$)/gm, 'closed unverified')
+        .replaceAll("on the agent's word", 'closed unverified')
+        .replace(/(\d+) unverified\b/g, '$1 closed unverified')
+        .replace(/, UNVERIFIED/g, ', closed unverified')
+        .replace(/(unverified: no) check is\n( +)configured/g, '$1\n$2check is configured')
+        .replace(/\(unverified\)/g, '(closed unverified)'),
+  },
 ];

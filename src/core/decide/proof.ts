@@ -5,8 +5,9 @@ import { plural } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
 import { type Doubt, type Finding, type FindingKind, type NewEvent, nobody, sameError } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
+import { levelBy } from '../proof-level.ts';
 import type { State } from '../state.ts';
-import { findTask } from '../task.ts';
+import { findTask, type ProofLevel } from '../task.ts';
 import { askOrPark, parkIfSpent } from './claims.ts';
 import { closeSettledDoubts, raise, stuckOptions, subjectOf } from './questions.ts';
 
@@ -155,7 +156,7 @@ export const checked: Decide<'checked'> = (state, input) => {
 
 function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly NewEvent[] {
   const { outcomes } = input;
-  const { task, iteration } = claim;
+  const { task } = claim;
   const events = checkEvents(state, input, task);
   const passed = events.every(one => one.type !== 'check.ended' || one.passed);
   const { acceptedFindings: accepted } = state.claims;
@@ -173,22 +174,37 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
     if (silent !== undefined) return [...events, ...askAgain(state, claim, silent)];
     return [...events, ...(refused === undefined ? parkIfSpent(state, task) : refusedAgain(state, claim, refused))];
   }
-  if (state.settings.worktreePerTask) return events;
+  return closedBy(state, claim, input, events);
+}
+
+/** All checks passed. In a fork the merge closes it. */
+function closedBy(
+  state: State,
+  { task, iteration }: Claim,
+  { outcomes, newTests }: InputOf<'checked'>,
+  events: readonly NewEvent[],
+): readonly NewEvent[] {
+  const level = levelBy(state, task, outcomes, newTests === true);
+  if (state.settings.worktreePerTask) return events.map((one, at) => withLevel(one, at === events.length - 1, level));
   const verified = outcomes.length > 0;
   const because = verified
-    ? `claimed, and ${plural(outcomes.length, 'check')} passed`
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed${level === 'still-green' ? ', as before: no new test' : ''}`
     : 'claimed by the agent, unverified: no check is configured';
-  return [...events, { type: 'task.closed', task, iteration, verified, because }];
+  return [...events, { type: 'task.closed', task, iteration, verified, level, because }];
 }
+
+const withLevel = (event: NewEvent, isLast: boolean, level: ProofLevel): NewEvent =>
+  isLast && event.type === 'check.ended' ? { ...event, level } : event;
 
 export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }) => {
   const claim = state.claims.open.find(one => one.iteration === iteration);
   if (claim === undefined) return [];
   const { task } = claim;
   const verified = state.settings.checks.length > 0;
+  const level = verified ? claim.level : 'unverified';
   const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
   const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, because };
   if (!ok) return [event, ...parkIfSpent(state, task)];
   const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
-  return [event, { type: 'task.closed', task, iteration, verified, because: why }];
+  return [event, { type: 'task.closed', task, iteration, verified, level, because: why }];
 };

@@ -98,6 +98,7 @@ export const doneByPerson = (task: string, by: string, how: string): NewEvent =>
   task,
   iteration: noIteration,
   verified: false,
+  level: 'unverified',
   by,
   because: `done by ${by}, unverified (${how})`,
 });

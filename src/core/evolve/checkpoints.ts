@@ -11,7 +11,7 @@ import {
   update,
   withTask,
 } from '../state.ts';
-import { allTasks, setTask, type Task } from '../task.ts';
+import { allTasks, type ProofLevel, setTask, type Task } from '../task.ts';
 import { resets } from './streaks.ts';
 
 /** A task that was worked on or claimed is open again. */
@@ -39,12 +39,12 @@ export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
     if (echo === undefined || times === undefined) return refused;
     return withTask(refused, task, one => ({ ...one, refusal: { echo, times } }));
   }
-  return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration);
+  return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration, event.level);
 }
 
-const toMerge = (state: State, iteration: number): State =>
+const toMerge = (state: State, iteration: number, level?: ProofLevel): State =>
   update(state, 'claims', {
-    open: state.claims.open.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge' } : claim)),
+    open: state.claims.open.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge', level } : claim)),
   });
 
 export function workScreened(state: State, event: EventOf<'proof.screened'>): State {

@@ -94,6 +94,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     ...(commits ? task : withoutSpans(task)),
     status: 'done',
     verified: event.verified,
+    level: event.level,
     closedBy: event.by,
     claimFailed: false,
     refusal: undefined,

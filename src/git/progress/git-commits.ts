@@ -202,6 +202,7 @@ export function messageOf(order: CommitSubject): string {
   const subject = oneLine(`${order.task}: ${order.title}`);
   const shortened = subject.length > subjectCharsMax ? `${subject.slice(0, subjectCharsMax - 1)}…` : subject;
   const trailers = [`Ralph-Loop: ${order.loop}`, `Ralph-Task: ${order.task}`, `Ralph-Iteration: ${order.iteration}`];
+  if (order.proof !== undefined) trailers.push(`Ralph-Proof: ${order.proof}`);
   const body = order.body ?? `Done by a loop of Ralph, in iteration ${order.iteration}.`;
   return [shortened, '', oneLine(body), '', ...trailers.map(oneLine), ''].join('\n');
 }
