@@ -152,7 +152,7 @@ describe('reading a finished loop', () => {
     expect(steps).toHaveLength(all.trim().split('\n').length);
     expect(steps.at(-1)).toMatchObject({ type: 'loop.ended', sentence: expect.stringContaining('2 of 2 tasks done') });
     const one = await data('explain', 'shop', '--task', 'US-002');
-    expect(one).toContain('US-002 done, proven');
+    expect(one).toContain('US-002 done, checks still green');
     expect(one).not.toContain('US-001 done');
   });
 

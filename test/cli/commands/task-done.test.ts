@@ -15,7 +15,7 @@ describe('a task that a person did', () => {
       expect((await place.ralph(['task', 'done', 'US-001'])).stderr).toContain('US-001 is done already.');
       const ended = await place.ralph(['resume']);
       expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Done: 2 of 2 tasks done, 2 iterations/) });
-      expect((await place.ralph(['task', 'list'])).stdout).toMatch(/US-001 .*unverified, by/);
+      expect((await place.ralph(['task', 'list'])).stdout).toMatch(/US-001 .*closed unverified by/);
     }));
 
   it('given passes set to true between runs, then it is done by a person, and is not worked on again', () =>
