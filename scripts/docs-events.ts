@@ -221,6 +221,32 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'A person took such doubts for good; the claim is checked again.',
     example: { type: 'work.accepted', at, task, iteration, findings: ['…'], by: 'ada', because: 'the answer to E1' },
   },
+  'work.set-aside': {
+    when: 'A task is parked or left out, or another one begins before it is done: its unfinished work leaves the files and stays in a checkpoint.',
+    example: {
+      type: 'work.set-aside',
+      at,
+      task: 'US-004',
+      checkpoint: 9,
+      commit: '4b1d0c9c1d1a',
+      paths: ['test/cart.test.js'],
+      count: 1,
+      kept: [],
+      reverted: '',
+      because: 'its unfinished work was set aside: 1 file put back, kept in checkpoint 9',
+    },
+  },
+  'work.given-back': {
+    when: 'Work that was set aside came back into the files: ralph task retry ID --with-work, or a person accepted it.',
+    example: {
+      type: 'work.given-back',
+      at,
+      task: 'US-004',
+      count: 1,
+      kept: [],
+      because: 'its work that was set aside came back: 1 file',
+    },
+  },
   'work.committed': {
     when: 'A task that is done became a commit on the branch, or there was nothing to commit, or it failed.',
     example: {
@@ -377,8 +403,21 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'A resting agent ended an iteration well again.',
     example: { type: 'performer.recovered', at, performer, because: 'an iteration ended well' },
   },
+  'windows.reported': {
+    when: "An agent with a subscription tells the windows of its provider's limits: the first time, and when one of them changed by a twentieth or is used up. Some plans have none.",
+    example: {
+      type: 'windows.reported',
+      at,
+      iteration: 3,
+      performer: 'claude',
+      windows: [
+        { name: 'five_hour', usedFraction: 0.92, resetAtMs: at + 3_600_000, isUsedUp: false },
+        { name: 'seven_day', usedFraction: 0.41, resetAtMs: at + 86_400_000, isUsedUp: false },
+      ],
+    },
+  },
   'budget.alerted': {
-    when: 'Four fifths of the money are spent; once per loop.',
+    when: 'Four fifths of the money are spent; once per loop. What a subscription covers is told so, too.',
     example: { type: 'budget.alerted', at, fraction: 0.82, because: '$4.10 of $5.00' },
   },
   'stop.asked': {

@@ -1,5 +1,7 @@
 // The record of one agent CLI (AgentCli) and its types: how it is found, started, read and steered. Data and pure functions.
+import type { LimitWindow } from '../core/event.ts';
 import type { FailureKind } from '../core/failure.ts';
+import type { Fields } from '../text/fields.ts';
 import type { PerformerAbilities } from './performer.ts';
 
 /** How we know that the adapter is right: the real program was run, its real output was kept, or only its manual was read. */
@@ -40,6 +42,8 @@ export interface AgentCli {
     /** How a line begins that it writes, on stderr or instead of its stream, when it has no login. */
     readonly missing?: readonly string[];
   };
+  /** What its own variables and files show about who pays and which model works, before it is started. */
+  account?(own: OwnPlace): Account;
   /**
    * It takes a text for its system prompt (`LaunchOrder.system`) beside its own. The words are those with which its user can
    * do the same: where one is in the user's arguments or names a variable of theirs, theirs stays, and ours goes before the
@@ -51,6 +55,30 @@ export interface AgentCli {
   reader(order: LaunchOrder): Reader;
   /** What is written to its stdin while it lives; present exactly when `can.steer`. */
   readonly steering?: SteeringLines;
+}
+
+/** A subscription covers what it uses, or somebody is billed for every token. What is not known counts as paid. */
+export type Billing = 'subscription' | 'paid';
+
+/** What is there for an agent where it will work. Values of secrets are never looked at. */
+export interface OwnPlace {
+  /** The variables that it will see. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The user's own arguments. */
+  readonly args: readonly string[];
+  /** A file of its own, relative to HOME or absolute; undefined: it cannot be read. */
+  text(path: string): string | undefined;
+  /** The same as an object. Of all texts in it only those under the names in `keep` are told; of the others that they are there. */
+  json(path: string, keep: readonly string[]): Fields;
+}
+
+export interface Account {
+  /** Undefined: not known. */
+  readonly billing?: Billing | undefined;
+  /** The variable whose key is billed although a subscription is logged in. */
+  readonly billedInstead?: string | undefined;
+  /** The model that works unless one is asked for, and where that stands. */
+  readonly model?: { readonly name: string; readonly from: string } | undefined;
 }
 
 export interface LaunchOrder {
@@ -112,6 +140,10 @@ export type AgentEvent =
       readonly model?: string;
     }
   | { readonly type: 'session'; readonly id: string }
+  /** Who pays for what follows, as the stream itself shows. */
+  | { readonly type: 'billing'; readonly by: Billing }
+  /** All windows that the provider reports. */
+  | { readonly type: 'windows'; readonly windows: readonly LimitWindow[] }
   | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string };
 
 /** Understands one run's stream. Never throws, whatever the events hold: unknown ones are nothing. */

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
 import { type OutputEvent, splitLines, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
-import type { AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader } from './agent.ts';
+import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader } from './agent.ts';
 import { failureOf, plausibleReset } from './failures.ts';
 import { performAtTerminal } from './interactive.ts';
 import { fullPrompt, iterationEnvironment } from './launch.ts';
@@ -27,6 +27,7 @@ export interface AgentOptions extends Pick<ProcessOrder, 'limits' | 'confinement
   /** All that it may see: nothing of our own environment is added but what its adapter sets. */
   readonly environment: Readonly<Record<string, string>>;
   readonly model?: string;
+  readonly account?: Account | undefined;
   readonly prices: PriceBook;
   /** Instead of some of `usualTimers`. */
   readonly timers?: Partial<Timers>;
@@ -73,7 +74,7 @@ async function* perform(
   }
   const allowed = { ...options.environment, ...cli.fixedEnvironment, ...launch.environment };
   const { directory, timeMsMax, doneFile, notes } = assignment;
-  const { program: command, limits, confinement, channels, graceMs, prices } = options;
+  const { program: command, limits, confinement, channels, graceMs, prices, account } = options;
   const environment = iterationEnvironment(allowed, assignment);
   const process = { command, args: launch.args, directory, environment, timeMsMax, limits, confinement, channels };
   const timers = { ...usualTimers, ...options.timers };
@@ -82,7 +83,7 @@ async function* perform(
   try {
     if (order.openingPrompt !== undefined) return yield* performAtTerminal({ ...process, doneFile }, stop);
     const headless = { ...process, input: launch.input, timers, graceMs };
-    const run = { cli, launchOrder: order, process: headless, timers, prices, stop, notes, interruptMs, now };
+    const run = { cli, launchOrder: order, process: headless, timers, prices, account, stop, notes, interruptMs, now };
     yield* performProcess(cli.name, push => startCliRun(run, push));
   } finally {
     rmSync(order.folder, { recursive: true, force: true });
@@ -264,6 +265,7 @@ export function openListener(
       if (event.type === 'tool') onTool(event);
       else if (event.type === 'session') onSession(event.id);
       else if (event.type === 'limit') onLimit(event);
+      else if (event.type === 'windows') push(event);
       else usage.onEvent(event);
     },
     flush: text.flush,

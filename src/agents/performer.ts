@@ -1,5 +1,5 @@
 // The port to whatever does an iteration: a coding agent or an action.
-import type { Usage } from '../core/event.ts';
+import type { LimitWindow, Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Order } from '../core/task.ts';
 
@@ -61,6 +61,8 @@ export type Activity =
   /** A note was written to the performer. Notes without this were not. */
   | { readonly type: 'told'; readonly note: string }
   | { readonly type: 'session'; readonly id: string }
+  /** All windows of its provider's limits, as they are reported. */
+  | { readonly type: 'windows'; readonly windows: readonly LimitWindow[] }
   | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string }
   | {
       readonly type: 'ended';

@@ -201,10 +201,13 @@ const isText = (value: unknown): boolean => typeof value === 'string';
 const isTrue = (value: unknown): boolean => value === true;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isPath = (value: unknown): boolean => typeof value === 'string' && isInside(value);
+const costParts = new Set(['unbilledUsdMicros', 'boundUsdMicros']);
 const isUsage = (value: unknown): boolean =>
   isFields(value) &&
   Object.entries(value).every(([name, each]) =>
-    name === 'estimated' ? typeof each === 'boolean' : Object.hasOwn(noUsage, name) && isCount(each),
+    name === 'estimated'
+      ? typeof each === 'boolean'
+      : (Object.hasOwn(noUsage, name) || costParts.has(name)) && isCount(each),
   );
 const isEscalation = (value: unknown): boolean =>
   isFields(value) &&

@@ -3,7 +3,7 @@ import type { Usage } from '../core/event.ts';
 import { addUsage, combineUsage } from '../core/spend.ts';
 import { noUsage } from '../core/state.ts';
 import { countOf, type Fields } from '../text/fields.ts';
-import type { AgentCli, AgentEvent, LaunchOrder, PriceBook, Tokens } from './agent.ts';
+import type { Account, AgentCli, AgentEvent, Billing, LaunchOrder, PriceBook, Tokens } from './agent.ts';
 import type { Activity } from './performer.ts';
 
 export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -64,38 +64,38 @@ interface Share {
   readonly tokens: Tokens;
   readonly costUsdMicros: number;
   readonly estimated: boolean;
+  /** Of the cost, what stands at an upper bound. */
+  readonly boundUsdMicros: number;
   /** What is not in the cost yet: the agent will say what it is. */
   readonly unpriced: Tokens;
 }
 
 const windowTokensUsual = 200_000;
 const microsPerDollar = 1_000_000;
-const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, unpriced: noTokens };
+const noShare: Share = { tokens: noTokens, costUsdMicros: 0, estimated: false, boundUsdMicros: 0, unpriced: noTokens };
 
-/** `statesCost`: the agent says itself what it cost. */
-export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false) {
+/** `statesCost`: the agent says itself what it cost. `billing`: who pays, as far as it is known before the stream. */
+export function openMeter(prices: PriceBook, modelAsked: string | undefined, statesCost = false, billing?: Billing) {
   const shares = new Map<string, Share>();
+  const cover = openCover(billing);
+  const { isBound, withPrice } = openPricing(prices);
   let reported: Usage | undefined;
-
-  const priceOf = (tokens: Tokens, model: string | undefined): number =>
-    sumTokens(tokens) === 0 ? 0 : countOf(Math.ceil(prices.costUsdMicros(tokens, model)));
 
   /** Only what is new gets a price: one for long contexts is for a long request, not for many short ones. */
   function share(before: Share, tokens: Tokens, model: string | undefined, costUsd: unknown): Share {
     const stated = microsOf(costUsd);
-    if (stated !== undefined) return { tokens, costUsdMicros: stated, estimated: false, unpriced: noTokens };
+    if (stated !== undefined) return { ...noShare, tokens, costUsdMicros: stated };
     if (sumTokens(tokens) === 0) return noShare;
     const total = combineTokens(tokens, before.tokens, Math.max);
     const more = combineTokens(total, before.tokens, (now, then) => now - then);
-    if (statesCost && (model === undefined || !prices.knows(model)))
-      return { ...before, tokens: total, unpriced: addTokens(before.unpriced, more) };
-    const estimated = before.estimated || sumTokens(more) > 0;
-    return { ...before, tokens: total, estimated, costUsdMicros: before.costUsdMicros + priceOf(more, model) };
+    if (statesCost && isBound(model)) return { ...before, tokens: total, unpriced: addTokens(before.unpriced, more) };
+    return withPrice({ ...before, tokens: total }, more, model);
   }
 
   function report(): Usage | undefined {
     const used = [...shares.values()].map(usageOf).reduce(addUsage, noUsage);
-    const total = withoutLoss(reported ?? noUsage, used);
+    const kept = withoutLoss(reported ?? noUsage, used);
+    const total = { ...kept, unbilledUsdMicros: cover.of(kept.costUsdMicros) };
     if (reported !== undefined && isSame(reported, total)) return undefined;
     reported = total;
     return total;
@@ -110,16 +110,51 @@ export function openMeter(prices: PriceBook, modelAsked: string | undefined, sta
     },
     /** Like `usage`, when no more will come: what the agent owes a price for is charged at an upper bound. */
     end(): Usage | undefined {
-      for (const [model, { unpriced, ...rest }] of shares) {
-        const costUsdMicros = rest.costUsdMicros + priceOf(unpriced, model || undefined);
-        const estimated = rest.estimated || sumTokens(unpriced) > 0;
-        shares.set(model, { ...rest, costUsdMicros, estimated, unpriced: noTokens });
-      }
+      for (const [model, share] of shares)
+        shares.set(model, withPrice({ ...share, unpriced: noTokens }, share.unpriced, model || undefined));
       return shares.size === 0 ? undefined : report();
     },
+    /** The stream says who pays from now on. */
+    billed(by: Billing): Usage | undefined {
+      cover.by(by);
+      return reported === undefined ? undefined : report();
+    },
     /** So far there was nothing to count. */
-    isEmpty: () => reported === undefined || Object.values(reported).every(count => Number(count) === 0),
+    isEmpty: () => reported === undefined || Object.values(reported).every(count => Number(count ?? 0) === 0),
     usedFraction: openContextMeter(prices, modelAsked),
+  };
+}
+
+/** Adds what tokens cost to a share: at an upper bound where the model or its price is not known. */
+function openPricing(prices: PriceBook) {
+  const isBound = (model: string | undefined): boolean => model === undefined || !prices.knows(model);
+  return {
+    isBound,
+    withPrice(share: Share, tokens: Tokens, model: string | undefined): Share {
+      if (sumTokens(tokens) === 0) return share;
+      const price = countOf(Math.ceil(prices.costUsdMicros(tokens, model)));
+      const costUsdMicros = share.costUsdMicros + price;
+      const boundUsdMicros = share.boundUsdMicros + (isBound(model) ? price : 0);
+      return { ...share, estimated: true, costUsdMicros, boundUsdMicros };
+    },
+  };
+}
+
+/** What of a growing cost a subscription covers; what was spent before that was known is covered with the rest. */
+function openCover(known: Billing | undefined) {
+  let billing = known;
+  let [seen, unknown, covered] = [0, 0, 0];
+  return {
+    by(next: Billing): void {
+      billing = next;
+    },
+    of(costUsdMicros: number): number | undefined {
+      const more = Math.max(0, costUsdMicros - seen);
+      seen += more;
+      if (billing === 'subscription') covered += more + unknown;
+      unknown = billing === undefined ? unknown + more : 0;
+      return covered || undefined;
+    },
   };
 }
 
@@ -149,34 +184,39 @@ function microsOf(costUsd: unknown): number | undefined {
   return Number.isSafeInteger(micros) ? micros : undefined;
 }
 
-const usageOf = ({ tokens, costUsdMicros, estimated }: Share): Usage => ({
+const usageOf = ({ tokens, costUsdMicros, estimated, boundUsdMicros }: Share): Usage => ({
   inputTokens: tokens.input,
   outputTokens: tokens.output,
   cacheReadTokens: tokens.cacheRead,
   cacheWriteTokens: tokens.cacheWrite,
   costUsdMicros,
   estimated,
+  boundUsdMicros: boundUsdMicros || undefined,
 });
 
-/** Where the old number was higher it stays, with its own word on whether it was an estimate. */
+/** Where the old number was higher it stays, with its own word on what kind of figure it was. */
 function withoutLoss(before: Usage, now: Usage): Usage {
-  const estimated = before.costUsdMicros > now.costUsdMicros ? before.estimated : now.estimated;
-  return { ...combineUsage(before, now, Math.max), estimated };
+  const { estimated, boundUsdMicros } = before.costUsdMicros > now.costUsdMicros ? before : now;
+  return { ...combineUsage(before, now, Math.max), estimated, boundUsdMicros };
 }
 
 function isSame(a: Usage, b: Usage): boolean {
-  return (Object.keys(a) as (keyof Usage)[]).every(name => a[name] === b[name]);
+  return (Object.keys({ ...a, ...b }) as (keyof Usage)[]).every(name => a[name] === b[name]);
 }
 
 export interface UsageOrder {
   readonly cli: AgentCli;
   readonly prices: PriceBook;
   readonly launchOrder: LaunchOrder;
+  readonly account?: Account | undefined;
 }
 
 /** Reports what a run of an agent CLI used: as the agent says it, and by an estimate where it ended before it could. */
-export function openUsageReporter({ cli, prices, launchOrder }: UsageOrder, push: (activity: Activity) => void) {
-  const meter = openMeter(prices, launchOrder.model, cli.cost === 'agent');
+export function openUsageReporter(
+  { cli, prices, launchOrder, account }: UsageOrder,
+  push: (activity: Activity) => void,
+) {
+  const meter = openMeter(prices, launchOrder.model ?? account?.model?.name, cli.cost === 'agent', account?.billing);
   let toolCalls = 0;
   let spokenChars = 0;
 
@@ -185,9 +225,10 @@ export function openUsageReporter({ cli, prices, launchOrder }: UsageOrder, push
   }
 
   return {
-    onEvent(event: Extract<AgentEvent, { type: 'text' | 'tool' | 'usage' | 'context' }>): void {
+    onEvent(event: Extract<AgentEvent, { type: 'text' | 'tool' | 'usage' | 'context' | 'billing' }>): void {
       if (event.type === 'text') spokenChars += event.text.length;
       else if (event.type === 'usage') report(meter.usage(event));
+      else if (event.type === 'billing') report(meter.billed(event.by));
       else if (event.type === 'context') {
         const usedFraction = meter.usedFraction(event);
         if (usedFraction !== undefined) push({ type: 'context', usedFraction });

@@ -1,8 +1,10 @@
 // The composition root: only it and its parts in src/app know every adapter. What is heavy is loaded when it is needed.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Values } from '../config/fields.ts';
 import { homeDirectory } from '../config/home.ts';
 import type { ResolvedConfig } from '../config/resolve.ts';
+import type { ModeName } from '../core/settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Shown } from '../engine/publish.ts';
 import { eventsOf, type Replayed, replay } from '../engine/replay.ts';
@@ -146,10 +148,10 @@ export async function resolveRunConfig(
   env: Environment,
   directory: string,
   flags: Readonly<Record<string, unknown>>,
-  mode = usualMode,
+  { mode = usualMode, kept = {} }: { readonly mode?: ModeName; readonly kept?: Values } = {},
 ): Promise<ResolvedConfig> {
   const { resolveConfig } = await import('../config/resolve.ts');
-  return resolveConfig({ mode, env, directory, flags });
+  return resolveConfig({ mode, env, directory, flags, kept });
 }
 
 export async function freshId(): Promise<string> {

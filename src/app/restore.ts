@@ -1,9 +1,8 @@
 // Restore of a checkpoint, for every surface: which one is meant, why it is refused, and what it would do.
-import type { TaskThen } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import { waitingFor } from '../core/next.ts';
 import { hasStorageTrouble, type RestoreDue } from '../core/state.ts';
-import { findTask } from '../core/task.ts';
+import { findTask, type TaskThen } from '../core/task.ts';
 import type { RestorePlan } from '../git/checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';

@@ -2,10 +2,10 @@
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { CheckpointMark, Event, EventOf, TaskThen } from '../core/event.ts';
+import type { CheckpointMark, Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import { initialState, type RestoreDue, type State } from '../core/state.ts';
-import { allTasks, findTask, type TaskStatus } from '../core/task.ts';
+import { allTasks, findTask, type TaskStatus, type TaskThen } from '../core/task.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Restored } from '../git/checkpoints.ts';
 import type { GitCheckpoints } from '../git/git-checkpoints.ts';

@@ -80,7 +80,7 @@ async function attempt(options: CommandCheckOptions, directory: string, stop: Ab
 }
 
 /** Of several runs the last one that failed says most. */
-function said(attempts: readonly Attempt[], passes: number): Pick<CheckResult, 'detail' | 'flaky'> {
+function said(attempts: readonly Attempt[], passes: number): Pick<CheckResult, 'detail' | 'flaky' | 'silent'> {
   const told = attempts.findLast(one => one.why !== '') ?? attempts.at(-1);
   const isFlaky = passes > 0 && passes < attempts.length;
   const counted =
@@ -89,7 +89,8 @@ function said(attempts: readonly Attempt[], passes: number): Pick<CheckResult, '
       : `${isFlaky ? 'flaky: ' : ''}${passes} of ${attempts.length} runs passed${attempts.at(-1)?.isFinal ? '; no more were tried' : ''}.`;
   const parts = [takeLastCharacters(told?.said ?? '', detailCharsMax), told?.why ?? '', counted];
   const detail = takeLastCharacters(parts.filter(part => part !== '').join('\n'), detailCharsMax);
-  return isFlaky ? { detail, flaky: true } : { detail };
+  const silent = told !== undefined && told.why !== '' && told.said === '' ? (true as const) : undefined;
+  return isFlaky ? { detail, silent, flaky: true } : { detail, silent };
 }
 
 /** Empty when the check passed. */

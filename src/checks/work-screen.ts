@@ -1,11 +1,12 @@
 // The screen of the work behind a claim: which changed files decide about its proof, and what the tamper rules say of them.
+
 import { createHash } from 'node:crypto';
 import { relative } from 'node:path';
-import type { Doubt, Finding } from '../core/event.ts';
 import type { State } from '../core/state.ts';
+import type { Doubt, Finding } from '../core/task.ts';
 import type { Change, Span } from '../git/checkpoints.ts';
 import { fingerprintOf, nothingChanged, screenWork } from './tamper/screen.ts';
-import { isTestConfiguration, mayHoldTests } from './tamper/source-files.ts';
+import { isTestConfiguration, isTestFile, mayHoldTests } from './tamper/source-files.ts';
 import type { ChangedFile } from './tamper/weakening.ts';
 
 /** What checkpoints hold of the work. */
@@ -79,6 +80,12 @@ export function workScreen(
     return screenWork({ files, checks, folder: inside || undefined }).map(one => doubtOf(one, files));
   };
 }
+
+/** By the same rule that says which files the tamper screen counts tests in; one that only lost tests brings none. */
+export const testsBrought =
+  (history: Pick<WorkHistory, 'changes'>): ((spans: readonly Span[]) => Promise<boolean>) =>
+  async spans =>
+    (await history.changes(spans)).some(one => one.how !== 'deleted' && isTestFile(one.path));
 
 const tooMany = (count: number): Finding => ({
   kind: 'fewer-tests',

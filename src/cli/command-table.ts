@@ -288,6 +288,14 @@ const taskCommands: readonly CommandRow[] = [
     load: () => import('./commands/task-show.ts'),
   },
   {
+    usage: 'task done <id>',
+    summary: 'call a task done that you did yourself: it counts as done by you, unverified; retry takes that back',
+    options: [loop],
+    examples: ['ralph task done US-003', 'ralph task done US-003 --loop my-loop'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/task-change.ts')).done }),
+  },
+  {
     usage: 'task skip <id>',
     summary: 'leave a task out of its loop, also while it runs; retry takes that back',
     options: [loop],
@@ -304,8 +312,9 @@ const taskCommands: readonly CommandRow[] = [
         flags: '--again',
         description: 'also a step of a plan that was carried out, or may have been: it is done twice',
       },
+      { flags: '--with-work', description: 'bring back what earlier attempts had done before it was set aside' },
     ],
-    examples: ['ralph task retry US-003', 'ralph task retry US-003 --loop my-loop'],
+    examples: ['ralph task retry US-003', 'ralph task retry US-003 --with-work'],
     changes: true,
     load: async () => ({ execute: (await import('./commands/task-change.ts')).retry }),
   },
@@ -401,16 +410,23 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/inbox.ts'),
   },
   {
-    usage: 'answer <id>',
-    summary: 'answer a question: a numbered option, your own words, skip, retry or abort',
+    usage: 'answer [id...]',
+    summary: 'answer one question, or several alike: a numbered option, your own words, skip, retry or abort',
     options: [
       { flags: '--option <number>', description: 'take this option' },
       { flags: '--text <text>', description: 'give guidance in your own words; - reads standard input' },
       { flags: '--skip', description: 'leave the task out' },
       { flags: '--retry', description: 'try again without guidance' },
       { flags: '--abort', description: 'end the loop' },
+      { flags: '--all-like <id>', description: 'every open question of its loop about the same finding and path' },
+      { flags: '--yes', description: 'with --all-like: do not ask first' },
     ],
-    examples: ['ralph answer E1 --option 1', 'ralph answer my-loop/E2 --text "use the v2 endpoint"'],
+    examples: [
+      'ralph answer E1 --option 1',
+      'ralph answer my-loop/E2 --text "use the v2 endpoint"',
+      'ralph answer E1 E2 E5 --retry',
+      'ralph answer --all-like E2 --option 1',
+    ],
     changes: true,
     load: () => import('./commands/answer.ts'),
   },
@@ -432,15 +448,18 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'resume [loop]',
-    summary: 'go on after a pause, end a wait for a reset, or reopen a loop that ended at a limit (counters kept)',
+    summary:
+      'go on with a loop, counters kept: it runs with what it was started with; one that is at work is only unpaused',
     get options() {
-      return settingFlags().filter(one =>
-        /--(max-iterations|max-cost|max-tokens|max-duration|deadline) /.test(one.flags),
-      );
+      return [...settingFlags(), ...running.filter(one => one.flags !== '--new')];
     },
-    examples: ['ralph resume my-loop', 'ralph resume my-loop --max-iterations 80'],
+    examples: [
+      'ralph resume my-loop',
+      'ralph resume my-loop --max-iterations 80',
+      'ralph resume my-loop --agent codex   # from now on another agent',
+    ],
     changes: true,
-    load: async () => ({ execute: (await import('./commands/steer.ts')).resume }),
+    load: () => import('./commands/resume.ts'),
   },
   {
     usage: 'stop [loop]',

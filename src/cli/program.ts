@@ -68,7 +68,7 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
   made.addHelpText('after', `\nExamples:\n${row.examples.map(example => `  ${example}`).join('\n')}`);
   made.action(async (...given: unknown[]) => {
     const flags = given.at(-2) as Record<string, unknown>;
-    const words = given.slice(0, -2) as (string | undefined)[];
+    const words = given.slice(0, -2).flat() as (string | undefined)[]; // `<id...>` is a list
     const context = makeContext();
     try {
       if (row.changes && flags['dryRun'] !== true) {

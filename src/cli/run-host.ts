@@ -104,7 +104,7 @@ function sayEnded({ say }: Context, { state, gone }: Extract<Over, { type: 'ende
   say(`ralph: the last loop of this ${what} ended with work left. ${endingOf(state).sentence}`);
   if (gone.length > 0) say(`  ${missingTasksWords(gone, state)}`);
   const line = reopenLine(state);
-  if (line !== undefined) say(`  Go on, counters kept: ${line}   # then the same command`);
+  if (line !== undefined) say(`  Go on, counters kept: ${line}`);
   say('  Start over with new counters: the same command with --new');
 }
 
@@ -194,11 +194,14 @@ export async function sayEnding(
   return exitCode;
 }
 
+/** As a loop ends in which everything was skipped: nobody may take that for done. */
+const nothingDoneCode = 6;
+
 function sayNothingLeft({ say }: Context, { mode, path, document }: Prepared): number {
   const isSkipped = document.tasks.every(task => !task.done);
   const why = mode.words?.nothingLeft?.(path, isSkipped) ?? `every task of ${path} is done or skipped.`;
   say(`Nothing to do: ${why}`);
-  return 0;
+  return isSkipped && document.tasks.length > 0 ? nothingDoneCode : 0;
 }
 
 /** In one folder each loop would take the other's work for a person's. */
@@ -218,6 +221,7 @@ const noAgentCode = 7;
 export async function withoutAgent(context: Context, draft: Draft, error: unknown): Promise<number> {
   const { flags } = draft;
   if (!(error instanceof UsageError) || error.exitCode !== noAgentCode || flags['dryRun'] === true) throw error;
+  if (draft.resumes !== undefined) throw error;
   const isNew = flags['new'] === true;
   const given = await prepareLoop({ ...draft, isOnlyRecorded: true });
   const earlier = context.hasLedger() && !isNew ? await earlierLoop(await context.ledger(), given) : undefined;

@@ -4,7 +4,7 @@ import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
 import { containmentWords } from '../app/agents/process-limits.ts';
 import type { Prepared } from '../app/session/prepare.ts';
-import type { Limits, Settings } from '../core/settings.ts';
+import { everyPerformer, type Settings } from '../core/settings.ts';
 import type { State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
@@ -13,17 +13,35 @@ import { type Style, wrapped } from './terminal.ts';
 
 type Row = readonly [string, string];
 
-function limitWords(limits: Limits, isSingleTask: boolean): string {
+/** What a subscription covers is never billed: only a limit that somebody set binds it (ADR 4). */
+function moneyWords(
+  { limits: { costUsdMicrosMax }, costMaxIsPreset }: Settings,
+  agents: readonly AgentFacts[],
+): string {
+  if (costUsdMicrosMax === null) return 'money unlimited';
+  const amount = formatUsd(costUsdMicrosMax);
+  const covered = agents.filter(isCovered);
+  if (covered.length === 0) return amount;
+  const isAll = covered.length === agents.length;
+  if (costMaxIsPreset !== true) return `${amount}${isAll ? ' API-equivalent' : ''}`;
+  const whose = isAll ? '' : ` for ${covered.map(one => one.spec).join(', ')}`;
+  return `${amount} API-equivalent, which only alerts${whose} (--max-cost sets one that binds)`;
+}
+
+function limitWords(settings: Settings, agents: readonly AgentFacts[]): string {
+  const { limits } = settings;
   const words = [
     limits.iterationsMax === null ? 'iterations unlimited' : plural(limits.iterationsMax, 'iteration'),
-    limits.costUsdMicrosMax === null ? 'money unlimited' : formatUsd(limits.costUsdMicrosMax),
+    moneyWords(settings, agents),
     ...(limits.tokensMax === null ? [] : [`${limits.tokensMax} tokens`]),
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
     ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
-    `${limits.consecutiveErrorsMax} errors in a row`,
-    isSingleTask
-      ? `${plural(limits.noProgressIterations, 'iteration')} without progress`
-      : `${plural(limits.attemptsPerTaskMax, 'attempt')} per task`,
+    ...(settings.policy.tasks === 'one' ? [] : [`${plural(limits.attemptsPerTaskMax, 'attempt')} per task`]),
+    ...(limits.setAsideMax === null ? [] : [`${plural(limits.setAsideMax, 'task')} set aside in a row`]),
+    ...(limits.consecutiveErrorsMax === null ? [] : [`${limits.consecutiveErrorsMax} errors in a row`]),
+    ...(limits.noProgressIterations === null
+      ? []
+      : [`${plural(limits.noProgressIterations, 'iteration')} without progress`]),
   ];
   return words.join(', ');
 }
@@ -78,10 +96,10 @@ function workRow({ mode, document, path }: Prepared, done: number, total: number
 function actionRows({
   performers,
   document,
-}: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined } {
+}: Prepared): ReturnType<typeof agentRows> | { who: Row[]; cost: undefined; agents: [] } {
   const used = new Set(document.tasks.flatMap(task => task.performer ?? []));
   const names = Object.keys(performers).filter(name => used.has(name));
-  return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined };
+  return { who: [['actions', `${names.join(', ')}; no agent is needed`]], cost: undefined, agents: [] };
 }
 
 /** An approved plan has a loop before anything was done. */
@@ -91,7 +109,7 @@ const sinceWords = (iterations: number): string =>
 export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
   const { document, config, settings, directory } = prepared;
   const isAgentless = settings.performers.length === 0;
-  const { who, cost } = isAgentless ? actionRows(prepared) : agentRows(prepared);
+  const { who, cost, agents } = isAgentless ? actionRows(prepared) : agentRows(prepared);
   const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
   const rows: readonly (readonly [string, string])[] = [
@@ -107,7 +125,7 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
     ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
     ['contained', containmentWords(config.sandbox)],
     ['checks', checkWords(prepared)],
-    ['limits', limitWords(settings.limits, settings.policy.tasks === 'one')],
+    ['limits', limitWords(settings, agents)],
     ...(cost === undefined ? [] : [cost]),
   ];
   const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the summary may be logged
@@ -123,18 +141,35 @@ function nameWords(facts: AgentFacts, { config, isFound }: Prepared, isFirst: bo
   if (facts.agent === 'command') return `command: ${config.agentCommand}`;
   if (facts.agent === 'scripted') return `scripted (plays ${config.script ?? 'a script'}; no model is called)`;
   const how = isFound && isFirst ? ' (found on PATH; --agent chooses another)' : '';
-  const model = facts.model === undefined ? '' : `, model ${facts.model}`;
+  const usual = facts.account?.model;
+  const model = facts.model ?? (usual && `${usual.name} (${usual.from})`);
   const version = facts.version === undefined ? '' : `, version ${facts.version}`;
-  const login = facts.login === undefined ? '' : `; login: ${facts.login.words}`;
+  const login = facts.login === undefined ? '' : `; login: ${facts.login.words}${billingWords(facts)}`;
   const program = facts.agent === 'acp' ? `: ${(config.acpCommand ?? []).join(' ')}` : '';
   const terminal = config.interactive ? '; it gets the terminal, done.md ends a round' : '';
-  return `${facts.agent}${program}${how}${model}${version}${login}${terminal}`;
+  return `${facts.agent}${program}${how}${model === undefined ? '' : `, model ${model}`}${version}${login}${terminal}`;
 }
+
+const isCovered = ({ account }: AgentFacts): boolean => account?.billing === 'subscription';
+
+/** A key says so already. */
+function billingWords({ account, login }: AgentFacts): string {
+  if (account?.billing === 'subscription') return ' (subscription)';
+  return account?.billing === 'paid' && login?.known === true && login.by === 'files' ? ' (API billing)' : '';
+}
+
+/** Loud, because it costs money that nobody meant to spend. */
+const billedRows = (all: readonly AgentFacts[]): readonly Row[] =>
+  [...new Set(all.flatMap(one => one.account?.billedInstead ?? []))].map(name => [
+    'BILLED',
+    `${name} is set: it is billed, NOT your subscription. Take it away (unset ${name}) to use the subscription.`,
+  ]);
 
 const costs: Readonly<Record<AgentFacts['cost'], string>> = {
   agent: 'reported by the agent',
   estimated: 'estimated from tokens by the price list',
-  'upper-bound': 'estimated from tokens at an upper bound, because no --model with a known price is given',
+  'upper-bound':
+    'estimated from tokens at an upper bound, because no --model with a known price is given; it asks when that meets a limit',
   none: 'not reported by this agent: money limits cannot bind it',
 };
 
@@ -142,32 +177,42 @@ const unseen = 'not known: nothing is read from the screen, so money limits cann
 
 /** One sentence where all agree, else one for each. */
 function costWords(all: readonly AgentFacts[]): string {
-  const kinds = new Set(all.map(one => one.cost));
-  if (kinds.size === 1) return costs[all[0]?.cost ?? 'none'];
-  return all.map(one => `${one.spec}: ${costs[one.cost]}`).join('; ');
+  const words = (one: AgentFacts): string => `${costs[one.cost]}${isCovered(one) ? '; API-equivalent' : ''}`;
+  const [first, ...others] = new Set(all.map(words));
+  if (others.length === 0) return first ?? costs.none;
+  return all.map(one => `${one.spec}: ${words(one)}`).join('; ');
 }
 
 /** The rows about agents, before the one about containment and after the limits. */
-function agentRows(prepared: Prepared): { readonly who: readonly Row[]; readonly cost: Row } {
+function agentRows(prepared: Prepared): {
+  readonly who: readonly Row[];
+  readonly cost: Row;
+  readonly agents: readonly AgentFacts[];
+} {
   const { config, settings, performers: agents } = prepared;
-  const { performers, performersByTask, performersByPhase } = settings;
+  const { performers, performersByTask, performersByPhase, stronger } = settings;
   const factsOf = (spec: string): AgentFacts => {
     const cost = agents[spec]?.can.usage === true ? 'agent' : 'none';
     return agents[spec]?.facts ?? { spec, agent: spec, cost };
   };
   const [first = '', ...others] = performers;
   const named = [...Object.entries(performersByTask), ...Object.entries(performersByPhase)];
-  const all = [...new Set([...performers, ...named.map(([, spec]) => spec)])].map(factsOf);
+  const all = everyPerformer(settings).map(factsOf);
   const unproven = [...new Set(all.flatMap(one => proofWords(one.agent, one.proof ?? 'live') ?? []))];
   return {
     who: [
       ['agent', nameWords(factsOf(first), prepared, true)],
+      ...billedRows(all),
       ...(others.length === 0
         ? []
         : [['fallback', others.map(spec => nameWords(factsOf(spec), prepared, false)).join(', then ')] as const]),
       ...(named.length === 0 ? [] : [['instead', named.map(([name, spec]) => `${name}: ${spec}`).join(', ')] as const]),
+      ...(stronger === undefined
+        ? []
+        : [['stronger', `${stronger.performer}, after ${plural(stronger.after, 'refused claim')} of a task`] as const]),
       ...unproven.map(words => ['unproven', words] as const),
     ],
     cost: ['cost', config.interactive ? unseen : costWords(all)],
+    agents: all,
   };
 }

@@ -1,7 +1,8 @@
 // Task words: what a task waits for, in words and as data, and the line that has a document worked on.
 import { relative } from 'node:path';
 import type { Subject } from '../app/task-subject.ts';
-import { findTask, type Task, type TaskTable } from '../core/task.ts';
+import type { State } from '../core/state.ts';
+import { dependentsOf, findTask, levelOf, proofWords, type Task, type TaskTable } from '../core/task.ts';
 import { someOf } from '../text/format.ts';
 import { visible } from '../text/text.ts';
 import type { Flags } from './context.ts';
@@ -21,6 +22,9 @@ export const isOrphaned = (loop: Loop): boolean =>
 /** Its iteration was cut (a crash, a kill -9): the next run records that. */
 export const isCut = ({ status }: Task, loop: Loop): boolean => status === 'active' && isOrphaned(loop);
 
+export const doneWords = (task: Task): string =>
+  `${proofWords(task)}${task.closedBy === undefined ? '' : ` by ${task.closedBy}`}`;
+
 /** Why nobody works on it now; '' when somebody does, has, or could at once. */
 export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
   const state = loop?.state;
@@ -29,13 +33,19 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
     return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
   if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
   if (state?.claims.open.some(one => one.task === task.id)) return 'being checked';
-  if (task.status === 'done') return task.verified === false ? 'unverified' : '';
+  if (task.status === 'done') return levelOf(task) === 'proven' || task.verified === undefined ? '' : doneWords(task);
   if (task.status === 'skipped') return '';
   if (task.openQuestion !== undefined) return `waits for your answer to ${task.openQuestion}`;
   if (task.parked !== undefined) return task.parked;
   const unmet = unmetOf(table, task);
   if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
   return task.missing === true ? 'gone from the document' : '';
+}
+
+/** What becomes of those that wait for a task that is left out. */
+export function unreadyWords(state: State, id: string): readonly string[] {
+  const left = dependentsOf(state.tasks, id);
+  return left.length === 0 ? [] : [`  Not ready without it: ${someOf(left)}. The loop asks when nothing else is left.`];
 }
 
 /** One task for programs. */
@@ -46,6 +56,7 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     status: task.status,
     attempts: task.attempts,
     verified: task.verified ?? null,
+    level: task.status === 'done' ? task.level : undefined,
     depends_on: task.spec.dependsOn,
     waits_for: unmetOf(table, task),
     question: task.openQuestion ?? null,

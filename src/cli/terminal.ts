@@ -148,21 +148,25 @@ export async function flushOutput(): Promise<void> {
   }
 }
 
-// One yes-or-no moment at the terminal.
+// One moment at the terminal: a yes or a no, or a line.
 
 /** True when Enter, y or yes was typed; false on anything else, Ctrl-C, Ctrl-D or when the terminal went away. */
 export async function confirm(question: string, stop?: AbortSignal): Promise<boolean> {
+  return ['', 'y', 'yes'].includes((await askLine(question, stop))?.trim().toLowerCase() ?? 'no');
+}
+
+/** What was typed; undefined on Ctrl-C, Ctrl-D or when the terminal went away. */
+export async function askLine(question: string, stop?: AbortSignal): Promise<string | undefined> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const leave = new AbortController();
   lines.on('SIGINT', () => leave.abort());
   lines.on('close', () => leave.abort());
   try {
     const signal = stop === undefined ? leave.signal : AbortSignal.any([leave.signal, stop]);
-    const typed = await lines.question(question, { signal });
-    return ['', 'y', 'yes'].includes(typed.trim().toLowerCase());
+    return await lines.question(question, { signal });
   } catch {
     process.stderr.write('\n');
-    return false;
+    return undefined;
   } finally {
     lines.close();
   }

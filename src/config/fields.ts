@@ -106,7 +106,12 @@ export const fields = {
     example: '25',
     formerly: ['MAX_ITERATIONS'],
   },
-  maxCost: { kind: 'money', unlimited: true, description: 'Most money to spend, in US dollars.', example: '$5' },
+  maxCost: {
+    kind: 'money',
+    unlimited: true,
+    description: 'Most money to spend, in US dollars; set by nobody, it only alerts for what a subscription covers.',
+    example: '$5',
+  },
   maxTokens: {
     kind: 'whole',
     most: million * million,
@@ -129,14 +134,23 @@ export const fields = {
   maxErrors: {
     kind: 'whole',
     most: million,
-    description: 'Failed iterations in a row that end the loop.',
+    unlimited: true,
+    description: 'Failed iterations in a row that end the loop; of a list of tasks only when it is given.',
     example: '5',
   },
   noProgress: {
     kind: 'whole',
     most: million,
-    description: 'Iterations without anything completed that end the loop.',
+    unlimited: true,
+    description: 'Iterations without anything completed that end the loop; of a list of tasks only when it is given.',
     example: '5',
+  },
+  maxSetAside: {
+    kind: 'whole',
+    most: million,
+    unlimited: true,
+    description: 'Different tasks set aside in a row, with none done between, that end the loop.',
+    example: '3',
   },
   maxAttempts: {
     kind: 'whole',
@@ -176,6 +190,17 @@ export const fields = {
     kind: 'agents',
     description: 'Agents that take over, in this order, while the first one cannot work.',
     example: 'codex,gemini/gemini-2.5-pro',
+  },
+  stronger: {
+    kind: 'agent',
+    description: 'Who takes a task over when its claims were refused, with its model if you like.',
+    example: 'claude/opus',
+  },
+  strongerAfter: {
+    kind: 'whole',
+    most: million,
+    description: 'After how many refused claims of a task that is.',
+    example: '3',
   },
   taskAgent: {
     kind: 'pairs',

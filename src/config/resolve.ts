@@ -17,7 +17,7 @@ import { type Config, presetValues, settingsOf } from './settings.ts';
 
 type FullRequest = ConfigRequest & { readonly now: number };
 type Variables = Readonly<Record<string, string | undefined>>;
-type Source = 'flag' | 'environment' | '.env' | 'project file' | 'user file' | 'preset';
+type Source = 'flag' | 'environment' | 'loop' | '.env' | 'project file' | 'user file' | 'preset';
 type Sources = Readonly<Record<Key, Source>>;
 
 export interface ConfigRequest {
@@ -31,6 +31,8 @@ export interface ConfigRequest {
   readonly userDirectory?: string | undefined;
   /** Epoch ms. */
   readonly now?: number;
+  /** What the loop that goes on was started with: it holds where nobody types something else. */
+  readonly kept?: Values;
 }
 
 /** The settings of one run, and who said each. */
@@ -58,7 +60,9 @@ interface Layer extends ReadConfigFile {
 export async function resolveConfig(given: ConfigRequest): Promise<ResolvedConfig> {
   const usual = userConfigDirectory(given.env);
   const request = { userDirectory: 'path' in usual ? usual.path : undefined, now: Date.now(), ...given };
-  const layers = [flagLayer(request), ...(await environmentLayers(request)), ...(await fileLayers(request))];
+  const [environment, dotEnv] = await environmentLayers(request);
+  const kept: Layer = { source: 'loop', values: request.kept ?? {}, problems: [], notices: [] };
+  const layers = [flagLayer(request), environment, kept, dotEnv, ...(await fileLayers(request))];
   const problems = layers.flatMap(layer => layer.problems);
   if (problems.length > 0) return { ok: false, problems };
   const preset = presetValues(request.mode);
@@ -89,7 +93,7 @@ function sourceOf(key: Key, layers: readonly Layer[]): Source {
   return layers.find(layer => layer.values[key] !== undefined)?.source ?? 'preset';
 }
 
-const precedence: readonly Source[] = ['flag', 'environment', '.env', 'project file', 'user file', 'preset'];
+const precedence: readonly Source[] = ['flag', 'environment', 'loop', '.env', 'project file', 'user file', 'preset'];
 
 const isTyped = (source: Source): boolean => source === 'flag' || source === 'environment';
 
@@ -157,7 +161,7 @@ function flagLayer({ flags, now }: FullRequest): Layer {
 type Place = 'environment' | '.env';
 
 /** Listed names only, parsed, never executed (B16, B17). */
-async function environmentLayers({ mode, env, directory, now }: FullRequest): Promise<Layer[]> {
+async function environmentLayers({ mode, env, directory, now }: FullRequest): Promise<readonly [Layer, Layer]> {
   const dotEnv = await readDotEnv(directory);
   const readings: Readonly<Record<Place, KeyReading[]>> = { environment: [], '.env': [] };
   const notices = [...dotEnv.notices];

@@ -14,6 +14,7 @@ export function presetValues(mode: ModeName) {
     stuckThreshold: sameErrorsToEscalate ?? undefined,
     promise,
     fallback: [] as readonly string[],
+    strongerAfter: 2 as number,
     taskAgent: [] as readonly string[],
     phaseAgent: [] as readonly string[],
     agentArgs: [] as readonly string[],
@@ -68,6 +69,7 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
     performers: chain(config),
     performersByTask: pairsOf(config.taskAgent),
     performersByPhase: pairsOf(config.phaseAgent),
+    stronger: strongerOf(config),
     checks: config.verify,
     sameErrorsToEscalate: config.stuckThreshold ?? preset.sameErrorsToEscalate,
     contextCharsMax: config.contextChars,
@@ -78,6 +80,9 @@ export function settingsOf(mode: ModeName, config: Config): Settings {
     own: rulesOf(mode).own?.(config),
   };
 }
+
+const strongerOf = ({ stronger, strongerAfter: after }: Config): Settings['stronger'] =>
+  stronger === undefined ? undefined : { performer: stronger, after };
 
 /** The agent, then those that take over; empty while it is not known which agents are installed. */
 function chain({ agent, fallback }: Config): readonly string[] {

@@ -5,7 +5,7 @@ import type { Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
 import type { ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
-import type { Order, TaskSpec } from './task.ts';
+import type { Doubt, Order, ProofLevel, TaskSpec, TaskThen } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -19,6 +19,19 @@ export interface Usage {
   readonly costUsdMicros: number;
   /** True when we inferred the cost rather than the agent stating it. */
   readonly estimated: boolean;
+  /** Of the cost, what a subscription covers: API-equivalent, nobody is billed for it. Absent: nothing. */
+  readonly unbilledUsdMicros?: number | undefined;
+  /** Of the cost, what stands at an upper bound, because the model or its price is not known. Absent: nothing. */
+  readonly boundUsdMicros?: number | undefined;
+}
+
+/** A window of a provider's limits, such as five hours or a week: as it is reported, under the provider's own name. */
+export interface LimitWindow {
+  readonly name: string;
+  readonly usedFraction?: number | undefined;
+  /** Epoch ms. */
+  readonly resetAtMs?: number | undefined;
+  readonly isUsedUp: boolean;
 }
 
 export type IterationOutcome = 'succeeded' | 'failed' | 'handed-off' | 'escalated' | 'interrupted';
@@ -45,6 +58,8 @@ export interface Escalation {
   readonly performer?: string;
   /** With kind `tamper`: what a person may accept, by fingerprint. */
   readonly findings?: readonly string[];
+  /** What they are about, kind and path of each: equal where the same is found again in other content. Absent before 0.5. */
+  readonly subjects?: readonly string[];
   readonly summary: string;
   readonly context: string;
   readonly options: readonly Option[];
@@ -78,6 +93,9 @@ export type LimitId = Extract<LimitTable[LimitName], { readonly id: string }>['i
 export type Variant<Type extends string, Body = unknown> = { readonly type: Type } & Readonly<Body>;
 
 type Fact<Type extends string, Body = unknown> = Variant<Type, { at: number }> & Readonly<Body>;
+
+/** The subject of a question about one error again and again: its answer starts every count of it anew. */
+export const sameError = 'same-error';
 
 /** In place of an iteration's number: it is the work of none. */
 export const noIteration = 0;
@@ -127,9 +145,23 @@ export type Event =
     >
   | Fact<'tasks.added', { tasks: readonly TaskSpec[]; because: Because }>
   | Fact<'tasks.saved', { tasks: readonly string[]; hash: string; because: Because; failed?: string }>
-  | Fact<'task.closed', { task: string; iteration: number; verified: boolean; because: Because }>
-  | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean }>
-  | Fact<'task.skipped', { task: string; by: string; because: Because }>
+  | Fact<
+      'task.closed',
+      {
+        task: string;
+        iteration: number;
+        verified: boolean;
+        /** What a check showed; absent in ledgers of 0.4, which say no more than `verified`. */
+        level?: ProofLevel;
+        because: Because;
+        /** A person says so, by a command or in the document. */
+        by?: string;
+      }
+    >
+  /** `withWork`: what was set aside comes back before the next attempt. */
+  | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean; withWork?: true }>
+  /** `commits`: the mark in the document is committed at once, and nothing else of the task; absent in ledgers of 0.4. */
+  | Fact<'task.skipped', { task: string; by: string; because: Because; commits?: true }>
   | Fact<'task.blocked', { task: string; because: Because }>
   /** What decides about it was edited while an iteration ran: the old text holds until somebody edits it between iterations. */
   | Fact<
@@ -216,6 +248,11 @@ export type Event =
         because: Because;
         /** It passed and failed by turns. */
         flaky?: boolean;
+        /** What it printed without times, numbers, paths, and how often this task was refused for it in a row; from 0.5 on. */
+        echo?: string;
+        times?: number;
+        /** With the last one that passed: what they show together, for a merge that closes the task. */
+        level?: ProofLevel;
       }
     >
   /** What a look at the work itself found before its claim was believed. */
@@ -251,6 +288,28 @@ export type Event =
         failed?: string;
       }
     >
+  /** The unfinished work of a task is taken out of the files: it lies in a checkpoint. */
+  | Fact<
+      'work.set-aside',
+      {
+        task: string;
+        checkpoint: number;
+        commit: string;
+        /** The first of the paths that were put back, and how many there are. */
+        paths: readonly string[];
+        count: number;
+        /** Paths that could not be put back, because somebody changed them since. */
+        kept: readonly string[];
+        /** The commit that takes back what the agent had committed itself; empty: there was none. */
+        reverted: string;
+        /** Why nothing could be put back. */
+        failed?: string;
+        /** It comes back when the task is worked on again. */
+        returns?: true;
+        because: Because;
+      }
+    >
+  | Fact<'work.given-back', { task: string; count: number; kept: readonly string[]; failed?: string; because: Because }>
   | Fact<'merge.ended', { iteration: number; task: string; merged: boolean; detail: string; because: Because }>
   | Fact<'checkpoint.asked', CheckpointOrder & { by: string; because: Because }>
   | Fact<
@@ -307,6 +366,8 @@ export type Event =
   | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>
   | Fact<'performer.tripped', { performer: string; until: number; because: Because }>
   | Fact<'performer.recovered', { performer: string; because: Because }>
+  /** All windows of the provider's limits, when they are first told and when one of them changed by a part that matters. */
+  | Fact<'windows.reported', { iteration: number; performer: string; windows: readonly LimitWindow[] }>
   | Fact<'budget.alerted', { fraction: number; because: Because }>
   | Fact<'stop.asked', { by: string; because: Because }>
   | Fact<'loop.paused', { by: string; now: boolean; because: Because }>
@@ -342,34 +403,11 @@ export type EscalationKind =
   /** An action's reply was lost: only a person can see whether it happened. */
   | 'effect'
   /** A plan waits for a yes to exactly what it says now. */
-  | 'approval';
+  | 'approval'
+  /** Only an upper bound meets the limit of money: what was really spent may be far less. */
+  | 'budget';
 
-// What the loop remembers about work: checkpoints, what a restore gives back, and what makes a proof doubtful.
-
-export type FindingKind =
-  | 'test-deleted'
-  | 'test-skipped'
-  | 'fewer-assertions'
-  | 'fewer-tests'
-  | 'check-neutered'
-  | 'nothing-changed'
-  | 'configuration-changed';
-
-/** What the tamper screen found in the work. */
-export interface Finding {
-  readonly kind: FindingKind;
-  /** Empty when it is about the work as a whole. */
-  readonly path: string;
-  readonly detail: string;
-  /** `refuse`: not done unless somebody accepts it. `report`: told, nothing more. */
-  readonly severity: 'refuse' | 'report';
-}
-
-/** A finding that makes a proof doubtful, as a person may accept it. */
-export interface Doubt extends Finding {
-  /** Equal for equal findings about equal content: the next one of its kind is not accepted with it. */
-  readonly fingerprint: string;
-}
+// What the loop remembers about work: its checkpoints.
 
 /** Why a checkpoint is made. */
 export type CheckpointKind =
@@ -381,6 +419,9 @@ export type CheckpointKind =
   /** User edits: what a person changed while nobody worked. */
   | 'user-edits'
   | 'switched-on'
+  /** The work of a task was set aside, or given back. */
+  | 'set-aside'
+  | 'given-back'
   | 'by-hand'
   | 'before-restore'
   | 'after-restore';
@@ -404,12 +445,6 @@ export interface CheckpointMark {
   readonly left?: readonly string[];
 }
 
-/** A status that a task had at a checkpoint and shall have again. */
-export interface TaskThen {
-  readonly id: string;
-  readonly status: 'pending' | 'done' | 'skipped';
-}
-
 // Options of questions: each has an id that decides what choosing it means, and a text for people.
 
 /** Ralph's own options; what each means is up to the kind of question, see `decide/questions.ts`. */
@@ -429,7 +464,8 @@ type OwnOptionId =
   /** An action whose reply was lost. */
   | 'happened'
   | 'not-happened'
-  | 'approve';
+  | 'approve'
+  | 'end-loop';
 
 /** An agent's own options are numbered: Ralph passes them on and reads nothing into them. */
 export type OptionId = OwnOptionId | `agent-${number}`;

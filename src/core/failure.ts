@@ -89,6 +89,10 @@ export const countsAsAttempt = (kind: FailureKind, isAction: boolean): boolean =
 export const isCrashAttempt = ({ policy }: Settings, failure: Failure | undefined): boolean =>
   failure?.crashed === true && policy.crashIsAttempt;
 
+/** The performer broke off by itself: what it left may be half of something. */
+export const isCrash = (failure: Failure | undefined): boolean =>
+  failure?.kind === 'process' || failure?.kind === 'unknown';
+
 /** The agent as such does not run: no task has anything to do with it. */
 export const failsToStart = (kind: FailureKind): boolean => kind === 'spawn' || kind === 'no-start';
 

@@ -4,10 +4,10 @@ import { type Fields, isFields } from '../text/fields.ts';
 import type {
   Answer,
   CheckpointMark,
-  Doubt,
   Escalation,
   EventOf,
   EventType,
+  LimitWindow,
   NewEvent,
   Usage,
   Variant,
@@ -15,7 +15,7 @@ import type {
 import type { Failure } from './failure.ts';
 import { type ChangedSettings, type Limits, limitNames, limitRow } from './settings.ts';
 import type { State } from './state.ts';
-import type { TaskMark, TaskSpec } from './task.ts';
+import type { Doubt, TaskMark, TaskSpec } from './task.ts';
 
 /** What a performer left behind when it ended. */
 export interface Performed {
@@ -26,6 +26,8 @@ export interface Performed {
   readonly stoppedFor?: 'handoff';
   /** Tasks that the document calls done although the ledger does not. */
   readonly statusEdits?: readonly string[];
+  /** The document calls its task blocked now, and why, as far as it says so. */
+  readonly blockedEdit?: string;
   readonly toolCalls?: number;
 }
 
@@ -37,6 +39,8 @@ export interface CheckOutcome {
   readonly durationMs: number;
   /** It was run more than once, and the runs did not agree (F37). */
   readonly flaky?: boolean;
+  /** It failed and printed nothing: it names no error. */
+  readonly silent?: true;
   /** Nobody can say: the judge did not answer. */
   readonly undecided?: true;
   /** Who did it and what that used, when it was an agent: it counts against the budget. */
@@ -52,7 +56,8 @@ export type Command =
   /** `policy`: nobody was asked, a setting answers; never by mail. */
   | Variant<'answer', { escalation: string; answer: Answer; policy?: true }>
   | Variant<'tell', { text: string; task?: string }>
-  | Variant<'stop'>
+  /** `replacedBy`: the loop that takes its place, by its name; never by mail. */
+  | Variant<'stop', { replacedBy?: string }>
   | Variant<'pause', { now: boolean }>
   | Variant<'resume'>
   | Variant<'limits', { limits: Partial<Limits>; settings?: ChangedSettings }>
@@ -60,7 +65,7 @@ export type Command =
   | Variant<'restore', Pick<EventOf<'restore.asked'>, 'to' | 'because' | 'overwrite' | 'tasks'>>
   | Variant<'approve', { subject: string; hash: string; because: string }>
   /** `again`: an action that was carried out, or may have been, is to be done once more. */
-  | Variant<'task', { act: 'skip' | 'retry'; task: string; again?: true }>
+  | Variant<'task', { act: 'done' | 'skip' | 'retry'; task: string; again?: true; withWork?: true }>
   /** An agent tried to give a command (F34); it is only recorded. */
   | Variant<'refused', { command: string }>;
 
@@ -85,6 +90,7 @@ export type Input =
   | Variant<'spawned', Of<'iteration.spawned'>>
   | Variant<'heard', Of<'iteration.heartbeat'>>
   | Variant<'usage', { iteration: number; usage: Usage }>
+  | Variant<'windows', { iteration: number; windows: readonly LimitWindow[] }>
   | Variant<'performed', { iteration: number; performed: Performed; chance: number }>
   /** `found`: what the spool holds of an iteration whose performer ended before we died. */
   | Variant<'recovered', { iteration: number; holder: string; found?: Performed; chance: number }>
@@ -101,6 +107,10 @@ export type Input =
         restored?: readonly string[];
         /** The checks themselves wrote files: that is nobody's work. */
         wrote?: boolean;
+        /** Paths that only crashed attempts had touched: put back, because the checks pass without them. */
+        leftOut?: readonly string[];
+        /** The work added or changed tests. */
+        newTests?: true;
         /** A judge looked at the doubts and passed the work. */
         judged?: boolean;
       }
@@ -109,6 +119,8 @@ export type Input =
   | Variant<'intended', { iteration: number; repeatable: boolean }>
   | Variant<'merged', { iteration: number; merged: boolean; detail: string }>
   | Variant<'committed', Omit<Of<'work.committed'>, 'because'>>
+  | Variant<'set-aside', Omit<Of<'work.set-aside'>, 'because'>>
+  | Variant<'given-back', Omit<Of<'work.given-back'>, 'because'>>
   | Variant<'saved', { marks: readonly TaskMark[]; hash: string; restored?: string; failed?: string }>
   | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files'>>
   /** It could not be made: the disk, the repository. */
@@ -133,12 +145,14 @@ export type Decide<Type extends Input['type']> = (
 
 // Reads commands from mail, which another version of Ralph may have sent.
 
-/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. 2: an answer may name its option by id. */
-export const commandVersion = 2;
+/** Grows when a command changes its meaning or shape; mail of a newer version is left for a newer holder. 2: an answer may name its option by id. 3: a person calls a task done; work that was set aside may come back. */
+export const commandVersion = 3;
 
 /** The lowest version that can express it, so that a loop of an older Ralph still takes it while it runs. */
 export function versionOf(command: unknown): number {
+  if (isFields(command) && command['type'] === 'task' && command['act'] === 'done') return 3;
   const { type, answer } = (command ?? {}) as Partial<Extract<Command, { type: 'answer' }>>;
+  if (isFields(command) && command['withWork'] === true) return 3;
   return type === 'answer' && answer?.kind === 'option' && typeof answer.option === 'string' ? 2 : 1;
 }
 
@@ -177,6 +191,7 @@ const changes: Shape = {
   protectedHash: isText,
   performersByTask: isTable,
   performersByPhase: isTable,
+  stronger: value => fits(value, { performer: isText, after: Number.isInteger }),
   checkpoints: isFlag,
   commits: isFlag,
   rollbackAfter: value => value === null || (Number.isInteger(value) && Number(value) > 0),
@@ -196,7 +211,7 @@ const isTaskThen = (value: unknown): boolean =>
 const shapes: { readonly [Type in Command['type']]: Shape } = {
   answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined },
   tell: { text: isText, task: optional(isText) },
-  stop: {},
+  stop: { replacedBy: value => value === undefined },
   pause: { now: isFlag },
   resume: {},
   checkpoint: { label: isText, request: optional(isText) },
@@ -209,9 +224,10 @@ const shapes: { readonly [Type in Command['type']]: Shape } = {
   refused: { command: isText },
   approve: { subject: isText, hash: isText, because: isText },
   task: {
-    act: value => ['skip', 'retry'].includes(String(value)),
+    act: value => ['done', 'skip', 'retry'].includes(String(value)),
     task: isText,
     again: optional(value => value === true),
+    withWork: optional(value => value === true),
   },
   limits: {
     limits: value => isFields(value) && Object.entries(value).every(isBound),

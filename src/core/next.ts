@@ -8,6 +8,7 @@ import {
   type CheckpointDue,
   hasStorageTrouble,
   isApproved,
+  isAsideDue,
   isBusy,
   isSaved,
   isStarted,
@@ -15,9 +16,10 @@ import {
   type LiveIteration,
   type RestoreDue,
   type State,
+  setsAside,
 } from './state.ts';
-import { openTasks, readyTasks } from './task.ts';
-import { evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
+import { findTask, openTasks, readyTasks, type Task } from './task.ts';
+import { boundStop, evaluateTermination, hardStop, timeLimitAt } from './termination.ts';
 
 /** Effects have keys: the engine starts those that are not running and aborts those that are no longer returned. */
 export type Effect =
@@ -36,6 +38,9 @@ export type Effect =
   | Wanted<'checkpoint', { number: number; due: CheckpointDue }>
   | Wanted<'restore', { due: RestoreDue }>
   | Wanted<'commit', { task: string; iteration: number }>
+  /** `returns`: it comes back when its task is worked on again. */
+  | Wanted<'set-aside', { task: string; returns?: true }>
+  | Wanted<'give-back', { task: string }>
   | Wanted<'ask', { escalation: Escalation }>
   | Wanted<'begin', { task: string; performer: string }>
   | Wanted<'ask-how-to-continue'>
@@ -104,7 +109,9 @@ function claimEffects(state: State): readonly Effect[] {
   const isShared = !state.settings.worktreePerTask && state.live.length > 0;
   for (const { iteration, task, stage } of isShared ? [] : state.claims.open) {
     const unsaved = state.checkpoints.due.some(due => due.task === task);
-    if (stage === 'check' && !unsaved) effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
+    const isAway = findTask(state.tasks, task)?.aside?.returns === true;
+    if (stage === 'check' && !unsaved && !isAway)
+      effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
   }
   const first = state.claims.open.find(claim => claim.stage === 'merge');
   if (first === undefined) return effects;
@@ -135,6 +142,32 @@ function liveEffects(turn: Turn, isHardStop: boolean): readonly Effect[] {
   return [...effects, ...claimEffects(state)];
 }
 
+const setAside = ({ checkpoints }: State, task: string, returns?: true): Effect => ({
+  type: 'set-aside',
+  key: `set-aside:${task}:${checkpoints.made}`,
+  task,
+  returns,
+});
+
+/** What has to happen to the files before this task is worked on or checked in them; undefined: nothing. */
+function roomMade(state: State, task: Task, returns?: true): Effect | undefined {
+  const { unfinished, made } = state.checkpoints;
+  if (!setsAside(state)) return undefined;
+  if (unfinished !== undefined && unfinished !== task.id) return setAside(state, unfinished, returns);
+  if (task.aside?.returns !== true) return undefined;
+  return { type: 'give-back', key: `give-back:${task.id}:${made}`, task: task.id };
+}
+
+/** Work of a task that nobody goes on with leaves the files; work that a person accepted comes back to be checked. */
+function exchangeEffects(state: State): readonly Effect[] {
+  if (state.live.length > 0) return [];
+  if (isAsideDue(state)) return [setAside(state, state.checkpoints.unfinished ?? '')];
+  const claimed = state.claims.open.map(({ task }) => findTask(state.tasks, task));
+  const away = claimed.find(task => task?.aside?.returns === true);
+  const effect = away && roomMade(state, away, true);
+  return effect === undefined ? [] : [effect];
+}
+
 /** Above this, writing the document takes longer than starting an agent: it is done while the agent works (ADR 19). */
 const tasksWrittenFirstMax = 1_000;
 
@@ -146,15 +179,16 @@ function storageEffects(state: State): readonly Effect[] {
   if (due !== undefined) {
     const number = state.checkpoints.made + 1;
     const waits = due.kind === 'before-restore' && isBusy(state);
-    return waits ? [] : [{ type: 'checkpoint', key: `checkpoint:${number}`, number, due }];
+    return waits ? exchangeEffects(state) : [{ type: 'checkpoint', key: `checkpoint:${number}`, number, due }];
   }
   if (restoreDue !== undefined)
     return [{ type: 'restore', key: `restore:${state.checkpoints.restores + 1}`, due: restoreDue }];
   const commit = state.checkpoints.commitsDue[0];
+  if (commit === undefined) return exchangeEffects(state);
   const written = state.document.unsaved.length === 0 || state.tasks.size > tasksWrittenFirstMax;
   // What an unproven claim wrote into the document is no part of anybody's history.
-  const claimed = state.claims.open.some(claim => claim.task === commit?.task);
-  if (commit === undefined || claimed || !written) return [];
+  const claimed = state.claims.open.some(claim => claim.task === commit.task);
+  if (claimed || !written) return [];
   return [{ type: 'commit', key: `commit:${commit.task}`, ...commit }];
 }
 
@@ -189,6 +223,11 @@ function beginEffects(turn: Turn): readonly Effect[] {
     const about = state.questions.open.filter(one => isApproved(state) || one.kind === 'approval');
     return isBusy(state) || about.length > 0 ? [] : [{ type: 'ask-how-to-continue', key: 'stall' }];
   }
+  return ready.length === 0 ? [] : beginReady(turn, ready);
+}
+
+function beginReady(turn: Turn, ready: readonly Task[]): readonly Effect[] {
+  const { state, now } = turn;
   const effects: Effect[] = [];
   const probed = new Set<string>();
   for (const task of ready) {
@@ -196,6 +235,8 @@ function beginEffects(turn: Turn): readonly Effect[] {
     wakeBy(turn, usableAt);
     const isUnsaved = state.checkpoints.due.some(due => due.task === task.id);
     if (performer === undefined || probed.has(performer) || isUnsaved) continue;
+    const first = roomMade(state, task);
+    if (first !== undefined) return [first];
     if (state.performers.breakers[performer]?.openUntil !== undefined) probed.add(performer); // one probe at a time
     effects.push({ type: 'begin', key: `begin:${task.id}`, task: task.id, performer });
   }
@@ -231,11 +272,14 @@ function endOrBegin(turn: Turn): readonly Effect[] {
   const saved = isSaved(state);
   const isFree = isWritten(state) || state.tasks.size > tasksWrittenFirstMax;
   const termination = evaluateTermination(state, now);
-  if (termination === undefined) {
-    const begun = isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
-    return saved ? begun : begun.filter(effect => effect.type === 'begin'); // a person is asked when all is saved
+  if (termination !== undefined)
+    return !isBusy(state) && isWritten(state) && saved ? [{ type: 'end', key: 'end', termination }] : [];
+  if (boundStop(state) !== undefined) {
+    const isHeld = isBusy(state) || isBlocked(state) || state.control.paused !== undefined;
+    return isHeld ? [] : [{ type: 'ask-how-to-continue', key: 'stall' }];
   }
-  return !isBusy(state) && isWritten(state) && saved ? [{ type: 'end', key: 'end', termination }] : [];
+  const begun = isFree && (saved || isSavedApart(state)) ? beginEffects(turn) : [];
+  return saved ? begun : begun.filter(effect => effect.type === 'begin'); // a person is asked when all is saved
 }
 
 export interface Waiting {

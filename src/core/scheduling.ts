@@ -3,7 +3,7 @@
 import type { Phase } from '../messages/report.ts';
 import type { BreakerSettings } from './settings.ts';
 import { affordable, checkBudget } from './spend.ts';
-import type { Breaker, State } from './state.ts';
+import { type Breaker, countedUsdMicros, type State } from './state.ts';
 import { findTask, readyTasks, type Task } from './task.ts';
 
 /** Everybody at work only looks: others that only look may join them. */
@@ -20,7 +20,7 @@ export const hasRoomFor = (state: State, task: Task): boolean =>
 /** In the last twentieth of the money only one iteration runs at a time. */
 function roomBeside(state: State, task: Task): number {
   const { costUsdMicrosMax, iterationsMax } = state.settings.limits;
-  const usedUsdMicros = state.spend.usage.costUsdMicros;
+  const usedUsdMicros = countedUsdMicros(state.settings, state.spend.usage);
   const verdict = checkBudget([{ scope: 'task', usedUsdMicros, limitUsdMicros: costUsdMicrosMax }]);
   const most = verdict.action === 'throttle' ? 1 : sideBySide(state, task);
   const byCount = iterationsMax === null ? most : iterationsMax - state.iterations.begun;
@@ -28,7 +28,7 @@ function roomBeside(state: State, task: Task): number {
     usedUsdMicros,
     limitUsdMicros: costUsdMicrosMax,
     dearestUsdMicros: state.spend.dearestUsdMicros,
-    liveUsdMicros: state.live.map(one => one.usage.costUsdMicros),
+    liveUsdMicros: state.live.map(one => countedUsdMicros(state.settings, one.usage)),
   });
   return Math.min(most - state.live.length - state.claims.open.length, byCount, byMoney);
 }
@@ -52,6 +52,12 @@ export interface Choice {
   readonly waits?: string;
 }
 
+/** The stronger agent, once enough claims of the task were refused. */
+export function strongerFor({ settings: { stronger }, tasks }: State, task: string): string | undefined {
+  const refusedClaims = findTask(tasks, task)?.refusedClaims ?? 0;
+  return stronger !== undefined && refusedClaims >= stronger.after ? stronger.performer : undefined;
+}
+
 function chainOf(state: State, task: string): readonly string[] {
   const fixed = findTask(state.tasks, task)?.spec.performer;
   if (fixed !== undefined) return [fixed];
@@ -60,7 +66,7 @@ function chainOf(state: State, task: string): readonly string[] {
   const phase = policy.progressBy === 'report' ? phaseNow(state) : (state.memory.report?.phase ?? '');
   const named = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
     Object.hasOwn(table, key) ? table[key] : undefined;
-  const first = named(performersByTask, task) ?? named(performersByPhase, phase);
+  const first = strongerFor(state, task) ?? named(performersByTask, task) ?? named(performersByPhase, phase);
   return first === undefined ? performers : [first, ...performers.filter(one => one !== first)];
 }
 

@@ -1,5 +1,6 @@
 // Every bound a loop runs under, with a unit in its name, and what holds unless a mode or a person says otherwise.
 import { flagOf } from '../text/format.ts';
+import type { Json } from './task.ts';
 
 /** How people and programs count a limit; the core has micro-dollars and milliseconds. */
 export const perUnit = { count: 1, dollars: 1_000_000, minutes: 60_000, instant: 1 } as const;
@@ -65,12 +66,27 @@ export const limitTable = {
     unit: 'minutes',
     word: 'time of an iteration',
   },
-  consecutiveErrorsMax: { key: 'maxErrors', option: 'errorsInRow', unit: 'count', word: 'errors in a row' },
+  consecutiveErrorsMax: {
+    key: 'maxErrors',
+    option: 'errorsInRow',
+    unit: 'count',
+    word: 'errors in a row',
+    orNull: true,
+  },
   noProgressIterations: {
     key: 'noProgress',
     option: 'iterationsWithoutProgress',
     unit: 'count',
     word: 'iterations without progress',
+    orNull: true,
+  },
+  /** Different tasks, with none closed between them. */
+  setAsideMax: {
+    key: 'maxSetAside',
+    option: 'tasksSetAside',
+    unit: 'count',
+    word: 'tasks set aside in a row',
+    orNull: true,
   },
   attemptsPerTaskMax: { key: 'maxAttempts', option: 'attemptsPerTask', unit: 'count', word: 'attempts at a task' },
   averageIterationMsMax: {
@@ -107,6 +123,8 @@ export interface Settings {
   readonly mode: ModeName;
   readonly policy: Policy;
   readonly limits: Limits;
+  /** Nobody set the limit of money: what a subscription covers does not count against it (ADR 4). Absent: a person did. */
+  readonly costMaxIsPreset?: true | undefined;
   readonly promise: string;
   readonly parallel: number;
   /** The performers by name: the first usable one does the work, the rest are the fallback chain. */
@@ -114,6 +132,8 @@ export interface Settings {
   /** Who does a certain task, or a certain phase, first; the chain above stands behind. */
   readonly performersByTask: Readonly<Record<string, string>>;
   readonly performersByPhase: Readonly<Record<string, string>>;
+  /** Who takes a task over after so many refused claims; absent: nobody. */
+  readonly stronger?: { readonly performer: string; readonly after: number };
   readonly checks: readonly string[];
   /** Of the protected files, when they were taken anew after the start. */
   readonly protectedHash?: string;
@@ -152,6 +172,8 @@ export interface Settings {
   readonly rounds: number | null;
   /** What only the mode of this loop reads. */
   readonly own?: unknown;
+  /** What was typed for it beyond these settings (its agent's command, its sandbox), redacted: it goes on with the same. */
+  readonly startedWith?: Readonly<Record<string, Json>>;
 }
 
 /**
@@ -181,6 +203,8 @@ interface Policy {
   readonly textFixedAtStart: boolean;
   /** Ralph keeps the document, so a restore leaves it alone; else the document is the work. */
   readonly restoreKeepsDocument: boolean;
+  /** Unfinished work of a task is set aside before another one begins; absent in ledgers before 0.5. */
+  readonly setsAside?: boolean;
   /** The document lies in a vault of plans: a restore leaves the vault alone, and what is done is put away. */
   readonly vault: boolean;
 }
@@ -192,12 +216,14 @@ export type ChangedSettings = Partial<
     | 'performers'
     | 'performersByTask'
     | 'performersByPhase'
+    | 'stronger'
     | 'checks'
     | 'promise'
     | 'checkpoints'
     | 'commits'
     | 'rollbackAfter'
     | 'protectedHash'
+    | 'startedWith'
   >
 >;
 
@@ -229,12 +255,17 @@ const houseLimits: Limits = {
   durationMsMax: null,
   deadlineAt: null,
   iterationMsMax: 2 * hour,
-  consecutiveErrorsMax: 5, // ADR 3
-  noProgressIterations: 5, // ADR 5
+  // One task that fails must not end the others: what bounds them is how many were set aside in a row (ADR 5).
+  consecutiveErrorsMax: null,
+  noProgressIterations: null,
+  setAsideMax: 3,
   attemptsPerTaskMax: 5,
   escalationsPerTaskMax: 3,
   averageIterationMsMax: null, // seed 001 halts at 5 min; ADR 3: only when asked
 };
+
+/** Where nothing is set aside: errors and iterations without progress bound the loop (ADR 3, 5). */
+export const limitsWithoutAside = { consecutiveErrorsMax: 5, noProgressIterations: 5, setAsideMax: null } as const;
 
 const defaultLadder: Ladder = {
   stuckAfterMs: 30 * minute,
@@ -264,6 +295,7 @@ const housePolicy: Policy = {
   documentShows: 'results',
   textFixedAtStart: false,
   restoreKeepsDocument: true,
+  setsAside: true,
   vault: false,
 };
 
@@ -326,6 +358,18 @@ export function settingsBy(mode: ModeName, preset: ModePreset): Settings {
   };
 }
 
+type Workers = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'stronger'>;
+
+/** All who may work in a loop, each once. */
+export const everyPerformer = (by: Workers): readonly string[] => [
+  ...new Set([
+    ...by.performers,
+    ...Object.values(by.performersByTask),
+    ...Object.values(by.performersByPhase),
+    ...(by.stronger === undefined ? [] : [by.stronger.performer]),
+  ]),
+];
+
 /** Each bounds the length or the spend of a loop by itself. */
 export const boundingLimits = [
   'iterationsMax',
@@ -344,8 +388,10 @@ export const settingWords: Readonly<Record<string, string>> = {
   performers: 'agents',
   performersByTask: 'agents of tasks',
   performersByPhase: 'agents of phases',
+  stronger: 'the stronger agent',
   checkpoints: 'checkpoints',
   commits: 'progress commits',
   rollbackAfter: 'errors before a rollback',
   protectedHash: 'the protected files',
+  startedWith: 'what it is run with',
 };

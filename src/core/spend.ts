@@ -1,7 +1,8 @@
 // Budgets and usage: what a budget allows, over nested scopes, and where the spend is heading.
 import { formatUsd } from '../text/format.ts';
-import type { NewEvent, Usage } from './event.ts';
-import type { LiveIteration, State } from './state.ts';
+import { takeCharacters } from '../text/text.ts';
+import type { LimitWindow, NewEvent, Usage } from './event.ts';
+import { countedUsdMicros, type LiveIteration, type State } from './state.ts';
 
 export type BudgetAction = 'allow' | 'alert_only' | 'throttle' | 'deny';
 type BudgetScope = 'organisation' | 'project' | 'task';
@@ -29,7 +30,8 @@ function verdictOf(budget: Budget, alertFraction: number): BudgetVerdict {
   const limit = budget.limitUsdMicros;
   if (limit === null || limit <= 0) return { action: 'allow', fraction: 0, because: `no ${budget.scope} budget` };
   const fraction = budget.usedUsdMicros / limit;
-  const because = `${budget.scope} budget: ${formatUsd(budget.usedUsdMicros)} of ${formatUsd(limit)} used`;
+  const kind = budget.alertOnly ? ' API-equivalent, which ends nothing' : '';
+  const because = `${budget.scope} budget: ${formatUsd(budget.usedUsdMicros)} of ${formatUsd(limit)} used${kind}`;
   if (fraction < alertFraction) return { action: 'allow', fraction, because };
   if (budget.alertOnly) return { action: 'alert_only', fraction, because };
   if (fraction >= 1) return { action: 'deny', fraction, because };
@@ -87,7 +89,10 @@ export function forecastCost(facts: {
   };
 }
 
-type Amounts = Omit<Usage, 'estimated'>;
+type Amounts = Omit<Usage, 'estimated' | PartName>;
+/** Parts of the cost. */
+type PartName = 'unbilledUsdMicros' | 'boundUsdMicros';
+type CostParts = Pick<Usage, PartName>;
 
 export const combineUsage = (a: Amounts, b: Amounts, by: (a: number, b: number) => number): Amounts => ({
   inputTokens: by(a.inputTokens, b.inputTokens),
@@ -97,8 +102,16 @@ export const combineUsage = (a: Amounts, b: Amounts, by: (a: number, b: number) 
   costUsdMicros: by(a.costUsdMicros, b.costUsdMicros),
 });
 
+/** Absent where there is nothing, so that the usage of most loops looks as it always did. */
+const combineParts = (a: CostParts, b: CostParts, by: (a: number, b: number) => number): CostParts => ({
+  unbilledUsdMicros: by(a.unbilledUsdMicros ?? 0, b.unbilledUsdMicros ?? 0) || undefined,
+  boundUsdMicros: by(a.boundUsdMicros ?? 0, b.boundUsdMicros ?? 0) || undefined,
+});
+
+const sum = (one: number, other: number): number => one + other;
+
 export function addUsage(a: Usage, b: Usage): Usage {
-  return { ...combineUsage(a, b, (one, other) => one + other), estimated: a.estimated || b.estimated };
+  return { ...combineUsage(a, b, sum), ...combineParts(a, b, sum), estimated: a.estimated || b.estimated };
 }
 
 // Usage arrives as a running total per iteration; the ledger gets only what is new, and never less than before.
@@ -114,18 +127,46 @@ export function recordUsage(state: State, live: LiveIteration, total: Usage): re
   const amounts = combineUsage(total, before, more);
   // A running total: what the agent states for all of it makes exact what was estimated on the way, unless that was more.
   const estimated = total.estimated || total.costUsdMicros < before.costUsdMicros;
-  const usage: Usage = { ...amounts, estimated };
-  const isNothing = Object.values(amounts).every(amount => amount === 0);
+  // Parts are corrected in both directions: who pays and what the model is may turn out late.
+  const parts = combineParts(total, before, (now, then) => more(now, 0) - then);
+  const usage: Usage = { ...amounts, ...parts, estimated };
+  const isNothing = [...Object.values(amounts), ...Object.values(parts)].every(amount => (amount ?? 0) === 0);
   if (isNothing && (before.estimated === estimated || !before.estimated)) return [];
   const { iteration, performer, task } = live;
   const recorded: NewEvent = { type: 'usage.recorded', iteration, performer, task, usage };
-  const { costUsdMicrosMax } = state.settings.limits;
-  if (state.spend.isAlerted || costUsdMicrosMax === null) return [recorded];
-  const used = addUsage(state.spend.usage, usage).costUsdMicros;
-  const verdict = checkBudget(
-    [{ scope: 'task', usedUsdMicros: used, limitUsdMicros: costUsdMicrosMax }],
-    state.settings.budgetAlertFraction,
-  );
+  if (state.spend.isAlerted) return [recorded];
+  const verdict = checkBudget(budgetsOf(state, addUsage(state.spend.usage, usage)), state.settings.budgetAlertFraction);
   if (verdict.action === 'allow') return [recorded];
   return [recorded, { type: 'budget.alerted', fraction: verdict.fraction, because: verdict.because }];
+}
+
+/** What counts binds; the rest of a subscription's money is told all the same. */
+function budgetsOf({ settings }: State, usage: Usage): readonly Budget[] {
+  const { costUsdMicrosMax: limitUsdMicros } = settings.limits;
+  const counted = countedUsdMicros(settings, usage);
+  const budget: Budget = { scope: 'task', usedUsdMicros: counted, limitUsdMicros };
+  if (counted === usage.costUsdMicros) return [budget];
+  return [budget, { scope: 'task', usedUsdMicros: usage.costUsdMicros, limitUsdMicros, alertOnly: true }];
+}
+
+// Windows of a provider's limits: a set, as it is reported; every request tells it, and only what matters is recorded.
+
+const windowsMax = 20;
+const nameCharsMax = 60;
+const windowStep = 0.05;
+
+function isSameWindow(a: LimitWindow, b: LimitWindow | undefined): boolean {
+  if (b === undefined || a.name !== b.name || a.isUsedUp !== b.isUsedUp || a.resetAtMs !== b.resetAtMs) return false;
+  return Math.abs((a.usedFraction ?? 0) - (b.usedFraction ?? 0)) < windowStep;
+}
+
+export function recordWindows(
+  { performers }: State,
+  { iteration, performer }: LiveIteration,
+  reported: readonly LimitWindow[],
+): readonly NewEvent[] {
+  const windows = reported.slice(0, windowsMax).map(one => ({ ...one, name: takeCharacters(one.name, nameCharsMax) }));
+  const before = performers.windows?.[performer] ?? []; // some plans have none: that needs no record
+  const isSame = before.length === windows.length && windows.every((one, at) => isSameWindow(one, before[at]));
+  return isSame ? [] : [{ type: 'windows.reported', iteration, performer, windows }];
 }

@@ -8,11 +8,21 @@ import type {
   Escalation,
   EventOf,
   HandoffTrigger,
+  LimitWindow,
   Termination,
   Usage,
 } from './event.ts';
 import { houseSettings, type Settings } from './settings.ts';
-import { addTasks, allTasks, emptyTable, findTask, setTask, type Task, type TaskTable } from './task.ts';
+import {
+  addTasks,
+  allTasks,
+  emptyTable,
+  findTask,
+  type ProofLevel,
+  setTask,
+  type Task,
+  type TaskTable,
+} from './task.ts';
 
 /** An iteration that a performer is working on. */
 export interface LiveIteration
@@ -41,6 +51,8 @@ export interface LiveIteration
 /** A claim whose proof is still to be run. */
 interface Claim extends Pick<LiveIteration, 'iteration' | 'task' | 'performer'> {
   readonly stage: 'check' | 'merge';
+  /** What its checks showed, while it waits for its merge. */
+  readonly level?: ProofLevel;
 }
 
 export interface Guidance {
@@ -60,6 +72,8 @@ export interface CheckpointDue extends CheckpointOrder {
   readonly iteration: number;
   readonly task?: string;
   readonly outcome?: EventOf<'iteration.ended'>['outcome'];
+  /** Of an iteration whose performer crashed. */
+  readonly crashed?: true;
 }
 
 export interface RestoreDue extends Pick<EventOf<'restore.asked'>, 'to' | 'by' | 'because' | 'tasks'> {
@@ -199,6 +213,8 @@ interface Performers {
   readonly breakers: Readonly<Record<string, Breaker>>;
   /** When its provider serves again (epoch ms). */
   readonly rateLimitedUntil: Readonly<Record<string, number>>;
+  /** The windows of its provider's limits, as they were last reported. */
+  readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
 }
 
 interface Questions {
@@ -220,6 +236,8 @@ interface CheckpointState {
   readonly commitsDue: readonly { readonly task: string; readonly iteration: number }[];
   /** Done tasks whose commit failed: their work goes with the next one. */
   readonly uncommitted: readonly string[];
+  /** The task whose unfinished work lies in the files that all tasks share. */
+  readonly unfinished?: string;
 }
 
 /** What the rules of the mode keep, and what they say of the goal. */
@@ -336,11 +354,20 @@ export function isWritten(state: State): boolean {
   return state.document.unsaved.length === 0 || (state.control.stop !== undefined && hasStorageTrouble(state));
 }
 
+/** The unfinished work of a task that nobody works on any more lies in the files that all tasks share. */
+export function isAsideDue(state: State): boolean {
+  const { unfinished } = state.checkpoints;
+  if (unfinished === undefined || !setsAside(state) || isBusy(state)) return false;
+  const status = findTask(state.tasks, unfinished)?.status;
+  return status === 'blocked' || status === 'skipped';
+}
+
 /** Nothing is left to be saved, restored or committed, or a person stopped the loop although it cannot be. */
 export function isSaved(state: State): boolean {
   const open =
     state.checkpoints.due.length + state.checkpoints.commitsDue.length > 0 ||
-    state.checkpoints.restoreDue !== undefined;
+    state.checkpoints.restoreDue !== undefined ||
+    isAsideDue(state);
   return !open || (state.control.stop !== undefined && hasStorageTrouble(state));
 }
 
@@ -358,6 +385,10 @@ export const showsParked = ({ settings: { policy } }: State): boolean =>
 /** One task takes many iterations, and what is said of it is said of the loop. */
 export const isSingleTask = ({ settings }: State): boolean => settings.policy.tasks === 'one';
 
+/** Whether unfinished work leaves the files before another task begins: only where all tasks share them. */
+export const setsAside = ({ settings: { policy, checkpoints, worktreePerTask } }: State): boolean =>
+  policy.setsAside === true && policy.tasks === 'many' && checkpoints && !worktreePerTask;
+
 /** What the document says about the task itself, else the loop's limit. */
 export const attemptsMaxOf = ({ settings }: State, { spec: { attemptsMax } }: Task): number =>
   attemptsMax ?? settings.limits.attemptsPerTaskMax;
@@ -371,6 +402,12 @@ export function totalTokens(usage: Usage): number {
   return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 
+/** The money of a usage that counts against the limit: all of it against one that a person set, else what is billed (ADR 4). */
+export const countedUsdMicros = (
+  { costMaxIsPreset }: Pick<Settings, 'costMaxIsPreset'>,
+  { costUsdMicros, unbilledUsdMicros = 0 }: Usage,
+): number => (costMaxIsPreset === true ? Math.max(0, costUsdMicros - unbilledUsdMicros) : costUsdMicros);
+
 /** Share of the money that was spent without this iteration, and with it; 0 where money is unlimited. */
 export function usedFractionBefore(
   { spend: { usage }, settings }: State,
@@ -378,7 +415,8 @@ export function usedFractionBefore(
 ): { readonly before: number; readonly used: number } {
   const max = settings.limits.costUsdMicrosMax;
   if (max === null) return { before: 0, used: 0 };
-  return { before: (usage.costUsdMicros - live.usage.costUsdMicros) / max, used: usage.costUsdMicros / max };
+  const [used, own] = [countedUsdMicros(settings, usage), countedUsdMicros(settings, live.usage)];
+  return { before: (used - own) / max, used: used / max };
 }
 
 export function liveIteration(state: State, iteration: number): LiveIteration | undefined {
@@ -438,7 +476,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 10;
+export const stateVersion = 11;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

@@ -14,6 +14,8 @@ export interface TaskSpec {
   readonly mayChangeTests?: boolean;
   /** The document says that nobody can go on with it. */
   readonly blocked?: boolean;
+  /** Why, in the words of whoever wrote it. */
+  readonly blockedReason?: string;
   /** Who does it, and nobody else: an action. Absent: the loop's chain of agents. */
   readonly performer?: string;
   /** What an action is to do; only its performer reads it. */
@@ -64,6 +66,12 @@ export interface TaskMark {
   readonly attempts?: number;
 }
 
+/**
+ * `proven`: a check that failed before this work passes, or the work brought tests of its own and all checks pass.
+ * `still-green`: the checks pass as they did before, and nothing new tests the work. `unverified`: on somebody's word.
+ */
+export type ProofLevel = 'proven' | 'still-green' | 'unverified';
+
 export interface Task {
   readonly id: string;
   /** What the document says of it. */
@@ -73,10 +81,16 @@ export interface Task {
   readonly escalations: number;
   /** Closed in this loop: was it proven by a check? Absent when the document said done from the start. */
   readonly verified?: boolean;
+  /** What a check showed of it; absent where an event of 0.4 closed it. */
+  readonly level?: ProofLevel;
+  /** Who called it done, where no agent claimed it. */
+  readonly closedBy?: string;
   /** Why the last claim was not believed; told to the next attempt. */
   readonly rejection?: string;
   /** Why nobody works on it any more. */
   readonly parked?: string;
+  /** What its check printed when it last failed, without times, numbers, paths, and how often in a row. */
+  readonly refusal?: { readonly echo: string; readonly times: number };
   /** The last claim failed its check. */
   readonly claimFailed: boolean;
   /** The open question that this task waits for. */
@@ -92,10 +106,40 @@ export interface Task {
   };
   /** The document no longer shows it: it stays as it is here, and no mark is made for it. */
   readonly missing?: true;
-  /** What its iterations changed, as pairs of trees, since it was last closed or the work was restored. */
-  readonly spans?: readonly { readonly from: string; readonly to: string }[];
+  /** What its iterations changed, since it was last closed or set aside, or the work was restored. */
+  readonly spans?: readonly WorkSpan[];
   /** The checkpoint at which the first of them begins. */
   readonly since?: number;
+  /** Paths in these spans, the first of them: the next attempt is told what is there. */
+  readonly touched?: readonly string[];
+  /** Its work lies in a checkpoint and not in the files. */
+  readonly aside?: WorkAside;
+  /** Claims that were refused, since it was last closed or opened again. */
+  readonly refusedClaims?: number;
+}
+
+/** The trees before and after a part of the work. */
+export interface WorkSpan {
+  readonly from: string;
+  readonly to: string;
+  /** The performer crashed at the end of it. */
+  readonly crashed?: true;
+}
+
+/** Work of a task that was set aside. */
+export interface WorkAside {
+  readonly spans: readonly WorkSpan[];
+  /** The checkpoint that holds it, and the one before it began. */
+  readonly checkpoint: number;
+  readonly since: number;
+  readonly commit: string;
+  /** The first of the paths that were put back, and how many there are. */
+  readonly paths: readonly string[];
+  readonly count: number;
+  /** Paths that could not be put back: they are still in the files. */
+  readonly kept: readonly string[];
+  /** It comes back before the task is worked on or checked again. */
+  readonly returns?: true;
 }
 
 // What makes two readings of a task the same.
@@ -149,7 +193,8 @@ export const emptyTable: TaskTable = {
 };
 
 export function taskFromSpec(spec: TaskSpec): Task {
-  const parked = spec.blocked ? 'the document says that it is blocked' : undefined;
+  const why = spec.blockedReason === undefined ? '' : `: ${spec.blockedReason}`;
+  const parked = spec.blocked ? `the document says that it is blocked${why}` : undefined;
   const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : spec.blocked ? 'blocked' : 'pending';
   const attempts = spec.attemptsBefore ?? 0;
   return { id: spec.id, spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
@@ -281,6 +326,18 @@ export function readyTasks(table: TaskTable, most: number): readonly Task[] {
   return found;
 }
 
+/** Open tasks that cannot be begun without this one, directly or through others, in document order. */
+export function dependentsOf(table: TaskTable, id: string): readonly string[] {
+  const lost = new Set([id]);
+  for (let before = 0; before !== lost.size; ) {
+    before = lost.size;
+    for (const { id: one, spec, ignoresUnmet } of openTasks(table))
+      if (!ignoresUnmet && spec.dependsOn.some(other => lost.has(other))) lost.add(one);
+  }
+  lost.delete(id);
+  return openTasks(table).flatMap(task => (lost.has(task.id) ? [task.id] : []));
+}
+
 export function openTasks(table: TaskTable): readonly Task[] {
   const found: Task[] = [];
   for (let position = table.firstOpen; position < table.size; position += 1) {
@@ -303,4 +360,57 @@ export interface Progress {
 export function progress(table: TaskTable): Progress {
   const { done, skipped, blocked } = table.counts;
   return { total: table.size, done, skipped, blocked, open: table.size - done - skipped, unverified: table.unverified };
+}
+
+// Proof levels: what a check showed of a task that is done, and the one word that every surface has for each.
+
+export const levelWords: Readonly<Record<ProofLevel, string>> = {
+  proven: 'proven',
+  'still-green': 'checks still green',
+  unverified: 'closed unverified',
+};
+
+type Closed = Pick<Task, 'verified' | 'level'>;
+
+/** Of a task or an event that closed it; undefined: the document said done before the loop. Ledgers of 0.4 know two levels. */
+export const levelOf = ({ verified, level }: Closed): ProofLevel | undefined =>
+  level ?? (verified === undefined ? undefined : verified ? 'proven' : 'unverified');
+
+/** In one word, or that it was done before. */
+export function proofWords(closed: Closed): string {
+  const level = levelOf(closed);
+  return level === undefined ? 'done before the loop' : levelWords[level];
+}
+
+// What makes the proof of a task doubtful, and what a restore gives back.
+
+export type FindingKind =
+  | 'test-deleted'
+  | 'test-skipped'
+  | 'fewer-assertions'
+  | 'fewer-tests'
+  | 'check-neutered'
+  | 'nothing-changed'
+  | 'configuration-changed';
+
+/** What the tamper screen found in the work. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** Empty when it is about the work as a whole. */
+  readonly path: string;
+  readonly detail: string;
+  /** `refuse`: not done unless somebody accepts it. `report`: told, nothing more. */
+  readonly severity: 'refuse' | 'report';
+}
+
+/** A finding that makes a proof doubtful, as a person may accept it. */
+export interface Doubt extends Finding {
+  /** Equal for equal findings about equal content: the next one of its kind is not accepted with it. */
+  readonly fingerprint: string;
+}
+
+/** A status that a task had at a checkpoint and shall have again. */
+export interface TaskThen {
+  readonly id: string;
+  readonly status: 'pending' | 'done' | 'skipped';
 }

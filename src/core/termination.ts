@@ -4,7 +4,7 @@ import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';
 import { isExhausted } from './scheduling.ts';
 import { limitFlag } from './settings.ts';
-import { activeMsAt, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
+import { activeMsAt, countedUsdMicros, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
 import { openTasks, progress } from './task.ts';
 
 type Met = Omit<Termination, 'reason'>;
@@ -18,11 +18,25 @@ export interface Criterion {
   readonly holds: (state: State, now: number) => Met | undefined;
 }
 
+/** What of the money that counts stands at an upper bound. */
+const boundPart = ({ settings, spend: { usage } }: State): number =>
+  Math.min(usage.boundUsdMicros ?? 0, countedUsdMicros(settings, usage));
+
+/** The limit of money is met by an upper bound alone: work stops, and a person is asked (F85). */
+export function boundStop(state: State): Termination | undefined {
+  const { costUsdMicrosMax: max } = state.settings.limits;
+  const counted = countedUsdMicros(state.settings, state.spend.usage);
+  if (max === null || counted < max || counted - boundPart(state) >= max) return undefined;
+  const because = `at most ${formatUsd(counted)}, an upper bound, of ${formatUsd(max)} (${limitFlag('costUsdMicrosMax')})`;
+  return { reason: 'budget_exhausted', limit: 'cost', because };
+}
+
 function spent(state: State): Met | undefined {
   const { costUsdMicrosMax, tokensMax } = state.settings.limits;
   const { usage } = state.spend;
-  if (costUsdMicrosMax !== null && usage.costUsdMicros >= costUsdMicrosMax) {
-    const words = `${formatUsd(usage.costUsdMicros)} spent of ${formatUsd(costUsdMicrosMax)} (${limitFlag('costUsdMicrosMax')})`;
+  const counted = countedUsdMicros(state.settings, usage);
+  if (costUsdMicrosMax !== null && counted - boundPart(state) >= costUsdMicrosMax) {
+    const words = `${formatUsd(counted)} spent of ${formatUsd(costUsdMicrosMax)} (${limitFlag('costUsdMicrosMax')})`;
     return { limit: 'cost', because: words };
   }
   if (tokensMax !== null && totalTokens(usage) >= tokensMax) {
@@ -76,6 +90,13 @@ function haltedBy(state: State): string | undefined {
   return task && `${task.id} used up its ${plural(task.attempts, 'attempt')} (--halt-on-max-attempts)`;
 }
 
+/** One task that fails says little; several in a row say that something is wrong with all of them. */
+function tooManyAside({ settings: { limits }, streaks: { parkedSinceProgress } }: State): string | undefined {
+  const max = limits.setAsideMax ?? null; // a ledger before 0.5 has none
+  if (max === null || parkedSinceProgress < max) return undefined;
+  return `${plural(parkedSinceProgress, 'task')} set aside in a row and none done between, ${max} allowed (${limitFlag('setAsideMax')})`;
+}
+
 export const criteria: readonly Criterion[] = [
   {
     reason: 'goal_achieved',
@@ -122,7 +143,8 @@ export const criteria: readonly Criterion[] = [
     hard: false,
     holds: state => {
       const { consecutiveErrorsMax } = state.settings.limits;
-      if (state.streaks.errors < consecutiveErrorsMax || state.settings.policy.onErrors === 'ask') return undefined;
+      if (consecutiveErrorsMax === null || state.settings.policy.onErrors === 'ask') return undefined;
+      if (state.streaks.errors < consecutiveErrorsMax) return undefined;
       return {
         because: `${state.streaks.errors} errors in a row, ${consecutiveErrorsMax} allowed (${limitFlag('consecutiveErrorsMax')})`,
       };
@@ -150,8 +172,10 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       const halted = haltedBy(state);
       if (halted !== undefined) return { because: halted };
+      const many = tooManyAside(state);
+      if (many !== undefined) return { because: many };
       const { noProgressIterations } = state.settings.limits;
-      if (state.streaks.sinceProgress < noProgressIterations) return undefined;
+      if (noProgressIterations === null || state.streaks.sinceProgress < noProgressIterations) return undefined;
       return {
         because: `${standstill(state)}, ${noProgressIterations} allowed (${limitFlag('noProgressIterations')})`,
       };
@@ -173,9 +197,9 @@ export function evaluateTermination(state: State, now: number): Termination | un
 
 const hardCriteria = criteria.filter(row => row.hard);
 
-/** Stop asked, deadline, money or duration used up: live work is aborted. */
+/** Stop asked, deadline, money (at an upper bound, too) or duration used up: live work is aborted. */
 export function hardStop(state: State, now: number): Termination | undefined {
-  return firstHolding(hardCriteria, state, now);
+  return firstHolding(hardCriteria, state, now) ?? boundStop(state);
 }
 
 /** When a time limit will be used up if nothing else happens. */

@@ -1,17 +1,18 @@
-// Checkpoints of the work with their records, restores, and commits of what is done.
+// Checkpoints of the work with their records, restores, commits of what is done, and unfinished work that is set aside.
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { findTask } from '../core/task.ts';
-import type { Span } from '../git/checkpoints.ts';
+import { setsAside } from '../core/state.ts';
+import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
+import type { Checkpoints, Exchanged, Span } from '../git/checkpoints.ts';
 import { redactDeep } from '../secrets/redactor.ts';
 import { Bug } from '../text/errors.ts';
 import { checkpointRecord, recordText, type VerifiedRecord, verifyRecord } from '../views/checkpoint-record.ts';
 import { restoreExclusions } from '../views/checkpoints.ts';
-import { noGit, type Perform } from './engine.ts';
+import { type EffectContext, noGit, type Perform } from './engine.ts';
 
 const filesMax = 200;
 
@@ -87,12 +88,112 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   if (engine.commits === undefined) return failed(noGit);
   const found = findTask(state.tasks, task);
   const { id: loop, document, branch } = state.loop;
-  const spans = [...state.checkpoints.uncommitted, task].flatMap(id => findTask(state.tasks, id)?.spans ?? []);
-  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch };
+  // Of what was left out only its mark in the document is committed.
+  const isSkipped = found?.status === 'skipped';
+  const whose = [...state.checkpoints.uncommitted, ...(isSkipped ? [] : [task])];
+  const spans = whose.flatMap(id => findTask(state.tasks, id)?.spans ?? []);
+  const body = isSkipped
+    ? 'Left out: nobody works on it.'
+    : found?.closedBy && `Done by ${found.closedBy}, unverified.`;
+  const proof = found?.status === 'done' ? proofWords(found) : undefined;
+  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body, proof };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
 };
+
+// Unfinished work of a task leaves the files that all tasks share, and comes back.
+
+const namedMax = 20;
+
+/** Backwards: the last part first. */
+const undone = (spans: readonly WorkSpan[]): readonly WorkSpan[] =>
+  spans.map(({ from, to }) => ({ from: to, to: from })).reverse();
+
+const exchanged = (checkpoints: Checkpoints, { state }: EffectContext, spans: readonly WorkSpan[]) =>
+  checkpoints.exchange({ spans, except: restoreExclusions(state), left: state.checkpoints.latest?.left });
+
+/** Where the agent committed its unfinished work itself, another commit takes it back. The name of that, or nothing. */
+async function revert({ engine, state }: EffectContext, task: Task, done: Exchanged): Promise<string> {
+  const last = task.spans?.at(-1);
+  if (!done.ok || last === undefined || !state.settings.commits || engine.commits === undefined) return '';
+  const { id: loop, branch } = state.loop;
+  const about = {
+    loop,
+    task: task.id,
+    title: task.spec.title,
+    iteration: state.iterations.begun,
+    isSetAside: true,
+    body: 'Takes back what was committed for it: it is not finished.',
+  };
+  const spans = [{ from: last.to, to: done.tree }];
+  const made = await engine.commits.commit({ ...about, spans, document: '', branch });
+  return made.ok ? made.commit : '';
+}
+
+export const setAside: Perform<'set-aside'> = async ({ task: id, returns }, context) => {
+  const { engine, state, post } = context;
+  const { latest } = state.checkpoints;
+  const task = findTask(state.tasks, id);
+  if (task?.spans === undefined || latest === undefined) return;
+  const { number: checkpoint, commit } = latest;
+  const facts = { type: 'set-aside' as const, task: id, checkpoint, commit, returns };
+  const failed = (problem: string): void =>
+    post({ ...facts, paths: [], count: 0, kept: task.touched ?? [], reverted: '', failed: problem });
+  if (engine.checkpoints === undefined) return failed(noGit.problem);
+  const done = await exchanged(engine.checkpoints, context, undone(task.spans));
+  if (!done.ok) return failed(done.problem);
+  const { paths, kept } = done;
+  const reverted = await revert(context, task, done);
+  const named = { paths: paths.slice(0, namedMax), kept: kept.slice(0, namedMax) };
+  post({ ...facts, ...named, count: paths.length, reverted });
+};
+
+export const giveBack: Perform<'give-back'> = async ({ task: id }, context) => {
+  const { engine, state, post } = context;
+  const aside = findTask(state.tasks, id)?.aside;
+  if (aside === undefined) return;
+  const failed = (problem: string): void =>
+    post({ type: 'given-back', task: id, count: 0, kept: aside.paths, failed: problem });
+  if (engine.checkpoints === undefined) return failed(noGit.problem);
+  const done = await exchanged(engine.checkpoints, context, aside.spans);
+  if (!done.ok) return failed(done.problem);
+  post({ type: 'given-back', task: id, count: done.paths.length, kept: done.kept.slice(0, namedMax) });
+};
+
+/** Paths that only crashed attempts at the task touched; no other part of its work. */
+async function crashedOnly(checkpoints: Checkpoints, spans: readonly WorkSpan[]): Promise<readonly string[]> {
+  const crashed = spans.filter(one => one.crashed);
+  if (crashed.length === 0 || crashed.length === spans.length) return [];
+  const others = await checkpoints.changes(spans.filter(one => !one.crashed));
+  const touched = new Set(others.map(({ path }) => path));
+  return (await checkpoints.changes(crashed)).map(({ path }) => path).filter(path => !touched.has(path));
+}
+
+/** What only crashed attempts left, and how to do without it. */
+interface HalfWork {
+  readonly paths: readonly string[];
+  /** The paths; undefined: it cannot be done. */
+  readonly exchange: (which: 'out' | 'in') => Promise<readonly string[] | undefined>;
+}
+
+/** Undefined: there is none, or all tasks have files of their own. It is in the files when this returns. */
+export async function halfWorkOf(context: EffectContext, id: string): Promise<HalfWork | undefined> {
+  const { engine, state } = context;
+  const { checkpoints } = engine;
+  const spans = findTask(state.tasks, id)?.spans ?? [];
+  if (checkpoints === undefined || !setsAside(state)) return undefined;
+  const only = await crashedOnly(checkpoints, spans);
+  if (only.length === 0) return undefined;
+  const crashed = spans.filter(one => one.crashed);
+  const exchange = async (which: 'out' | 'in'): Promise<readonly string[] | undefined> => {
+    const order = { except: restoreExclusions(state), left: state.checkpoints.latest?.left, only };
+    const done = await checkpoints.exchange({ ...order, spans: which === 'in' ? crashed : undone(crashed) });
+    return done.ok && done.kept.length === 0 ? done.paths : undefined;
+  };
+  const paths = (await exchange('in')) ?? []; // Ralph may have been killed while it was out
+  return paths.length === 0 ? undefined : { paths, exchange };
+}
 
 const bytesMax = 4 * 1024 * 1024; // a record has bounds of its own, far below this
 

@@ -4,8 +4,8 @@ import type { Answer } from '../core/event.ts';
 import type { Effect } from '../core/next.ts';
 import { liveIteration, showsParked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
-import { checkpoint, commit, restore } from './checkpoints.ts';
-import { documentInput } from './document.ts';
+import { checkpoint, commit, giveBack, restore, setAside } from './checkpoints.ts';
+import { documentAfter, documentInput } from './document.ts';
 import type { EffectContext, Perform } from './engine.ts';
 import { supervise } from './supervise.ts';
 import { check, merge } from './verify.ts';
@@ -27,6 +27,8 @@ const begin: Perform<'begin'> = async ({ task, performer }, { engine, post }) =>
 const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post }) => {
   const live = liveIteration(state, iteration);
   if (live?.process !== undefined) await engine.reap?.(live.process);
+  // What an agent wrote into the document before the end is not a person's word.
+  await documentAfter(engine.source, iteration, post);
   const found = engine.spool.found(iteration);
   post({ type: 'recovered', iteration, holder: engine.holder.id, chance: engine.clock.random(), found });
 };
@@ -90,6 +92,8 @@ const performs: { readonly [Type in Effect['type']]: Perform<Type> } = {
   checkpoint,
   restore,
   commit,
+  'set-aside': setAside,
+  'give-back': giveBack,
   ask,
   'ask-how-to-continue': async (_effect, { post }) => post({ type: 'stalled' }),
   end: async (_effect, { engine, state, post }) => {

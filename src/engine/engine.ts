@@ -2,11 +2,11 @@
 
 import type { Performer } from '../agents/performer.ts';
 import type { Check, FileGuard } from '../checks/check.ts';
-import type { Answer, Doubt, Escalation, Event } from '../core/event.ts';
+import type { Answer, Escalation, Event } from '../core/event.ts';
 import type { CheckOutcome, Input } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
 import type { LiveIteration, State } from '../core/state.ts';
-import type { Task } from '../core/task.ts';
+import type { Doubt, Task } from '../core/task.ts';
 import type { Problem, TaskSource } from '../documents/document.ts';
 import type { Checkpoints, Span } from '../git/checkpoints.ts';
 import type { Commits } from '../git/commits.ts';
@@ -41,6 +41,8 @@ export interface Engine {
   readonly guard?: FileGuard;
   /** Looks at the work behind a claim. */
   readonly screen?: (spans: readonly Span[], now: string, task: string, state: State) => Promise<readonly Doubt[]>;
+  /** Whether it added or changed tests. */
+  readonly bringsTests?: (spans: readonly Span[]) => Promise<boolean>;
   /** Another agent's opinion, after every check has passed. */
   readonly judge?: (work: WorkToJudge, stop: AbortSignal) => Promise<CheckOutcome>;
   readonly records?: { write(number: number, text: string): Promise<void> };

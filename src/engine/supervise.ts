@@ -4,7 +4,7 @@ import { type Activity, type Assignment, stopReasonOf } from '../agents/performe
 import { keyOf } from '../core/decide/actions.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Performed } from '../core/input.ts';
-import { type LiveIteration, noUsage, type State } from '../core/state.ts';
+import { type LiveIteration, noUsage, type State, showsParked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
@@ -19,11 +19,13 @@ type End = Pick<Performed, 'message' | 'failure'>;
 async function readDocument(
   { engine, state, post }: Pick<EffectContext, 'engine' | 'state' | 'post'>,
   live: LiveIteration,
-): Promise<readonly string[]> {
+): Promise<Pick<Performed, 'statusEdits' | 'blockedEdit'>> {
   const document = await documentAfter(engine.source, live.iteration, post);
-  if (document === undefined) return [];
+  if (document === undefined) return { statusEdits: [] };
   const { specs } = identifyChanged(state.tasks, document.tasks, live.task);
-  return specs.some(task => task.id === live.task && task.done) ? [live.task] : [];
+  const own = specs.find(task => task.id === live.task);
+  const blockedEdit = own?.blocked && showsParked(state) ? (own.blockedReason ?? '') : undefined;
+  return { statusEdits: own?.done ? [live.task] : [], blockedEdit };
 }
 
 /** A tool call gets a line of its own, so that the log reads as what happened. */
@@ -77,6 +79,7 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
       usage = activity.usage;
       heartbeat.usage(usage);
     },
+    windows: ({ windows }) => post({ type: 'windows', iteration, windows }),
     context: ({ usedFraction }) => heartbeat.context(usedFraction),
     told: ({ note }) => told(note),
     limit: activity => {
@@ -181,6 +184,5 @@ export async function supervise(
   const performed = { message: end.message, usage, toolCalls, stoppedFor, failure };
   spool.end(performed);
   await engine.source.tidy?.();
-  const statusEdits = await readDocument({ engine, state, post }, live);
-  say({ ...performed, statusEdits });
+  say({ ...performed, ...(await readDocument({ engine, state, post }, live)) });
 }

@@ -1,9 +1,9 @@
 // Verification of a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
 
-import type { Doubt } from '../core/event.ts';
 import type { CheckOutcome, Question } from '../core/input.ts';
-import { allTasks, findTask } from '../core/task.ts';
+import { allTasks, type Doubt, findTask } from '../core/task.ts';
 import type { Span } from '../git/checkpoints.ts';
+import { halfWorkOf } from './checkpoints.ts';
 import { documentAfter } from './document.ts';
 import { directoryOf, type EffectContext, noGit, type Perform } from './engine.ts';
 
@@ -64,7 +64,8 @@ async function spansOf({ engine, state }: EffectContext, task: string): Promise<
 async function doubtsLeft({ engine, state }: EffectContext, task: string, now: string): Promise<readonly Doubt[]> {
   if (state.settings.worktreePerTask || engine.screen === undefined) return [];
   const doubts: Doubt[] = [];
-  for (const { id, status, spans, spec } of allTasks(state.tasks)) {
+  for (const { id, status, spec, aside, ...one } of allTasks(state.tasks)) {
+    const spans = one.spans ?? (aside !== undefined && aside.kept.length > 0 ? aside.spans : undefined);
     if (id === task || status === 'done' || spans === undefined || spec.mayChangeTests === true) continue;
     const found = await engine.screen(spans, now, id, state);
     const real = found.filter(one => one.kind !== 'nothing-changed');
@@ -97,29 +98,47 @@ function damaged({ post }: EffectContext, iteration: number, detail: string): vo
   post({ type: 'escalate', question, because: 'the protected files cannot be trusted' });
 }
 
+/** What only a crashed attempt touched is left out of the work when the checks pass without it as well. */
+async function runWithoutHalves(context: EffectContext, task: string, stop: AbortSignal) {
+  const { engine, state } = context;
+  const directory = directoryOf(engine, state, task);
+  const half = engine.checks.length === 0 ? undefined : await halfWorkOf(context, task);
+  const ran = await runChecks(context, task, directory, stop);
+  if (half === undefined || ran.type !== 'ran' || !passed(ran.outcomes)) return { ran };
+  if ((await half.exchange('out')) === undefined) {
+    await half.exchange('in');
+    return { ran };
+  }
+  const without = await runChecks(context, task, directory, stop);
+  if (without.type === 'ran' && passed(without.outcomes)) return { ran: without, leftOut: half.paths };
+  await half.exchange('in');
+  return { ran: without.type === 'stopped' ? without : ran };
+}
+
 export const check: Perform<'check'> = async ({ iteration, task }, context, stop) => {
   const { engine, state, post } = context;
-  const ran = await runChecks(context, task, directoryOf(engine, state, task), stop);
+  const { ran, leftOut } = await runWithoutHalves(context, task, stop);
   if (ran.type === 'stopped') return;
   if (ran.type === 'damaged') return damaged(context, iteration, ran.problem);
   await documentAfter(engine.source, iteration, post); // edited while they ran, it was edited by what they ran
   const { outcomes, restored } = ran;
   const now = state.settings.checkpoints ? ((await engine.checkpoints?.treeNow(task)) ?? '') : '';
   const wrote = now !== '' && now !== state.checkpoints.latest?.tree && !state.settings.worktreePerTask;
-  const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined };
+  const facts = { type: 'checked' as const, iteration, restored, wrote: wrote || undefined, leftOut };
   if (!passed(outcomes)) return post({ ...facts, outcomes });
   const doubts = await doubtsAbout(context, task, now);
+  const spans = await spansOf(context, task);
+  const newTests = (outcomes.length > 0 && (await engine.bringsTests?.(spans))) || undefined;
   if (engine.judge === undefined) {
     context.proven.add(iteration);
-    return post({ ...facts, outcomes, doubts });
+    return post({ ...facts, outcomes, doubts, newTests });
   }
-  const spans = await spansOf(context, task);
   const found = findTask(state.tasks, task);
   if (found === undefined) return;
   const verdict = await engine.judge({ task: found, iteration, spans, outcomes, doubts }, stop);
   if (stop.aborted) return;
   context.proven.add(iteration);
-  post({ ...facts, outcomes: [...outcomes, verdict], doubts, judged: verdict.passed });
+  post({ ...facts, outcomes: [...outcomes, verdict], doubts, newTests, judged: verdict.passed });
 };
 
 /** Why checks do not let a merge happen. */

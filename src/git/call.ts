@@ -1,6 +1,7 @@
 // Calls of git: no setting of the repository or the user may run a program, ask, page or take a lock in them.
 import { rm } from 'node:fs/promises';
 import { type Answering, type AnsweringOrder, openAnswering } from '../processes/answering.ts';
+import { shell } from '../processes/contain.ts';
 import { type Collected, type CollectOrder, collect } from '../processes/run-detached.ts';
 import { collectInShell } from '../processes/shells.ts';
 import { listOf, pathsOf, printable, toInput } from './paths.ts';
@@ -92,7 +93,7 @@ export const gitScript = (
   limits: Pick<GitOptions, 'input' | 'timeMsMax'> = {},
 ): Promise<Collected> =>
   collectInShell({
-    ...{ command: 'sh', args: ['-c', script], directory: place.directory, timeMsMax: minute },
+    ...{ command: shell, args: ['-c', script], directory: place.directory, timeMsMax: minute },
     ...{ environment: environmentOf(place), variables: place.variables ?? {}, ...limits },
   });
 
@@ -100,7 +101,7 @@ export const gitScript = (
 export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> => {
   const { variables: more, ...limits } = options;
   const environment = { ...environmentOf(place), ...place.variables, ...more };
-  const order = { command: 'sh', args: ['-c', script], directory: place.directory, environment };
+  const order = { command: shell, args: ['-c', script], directory: place.directory, environment };
   return collect({ ...order, timeMsMax: minute, ...limits });
 };
 

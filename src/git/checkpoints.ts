@@ -45,7 +45,31 @@ export interface RestoreOrder {
   readonly left?: readonly string[];
   /** Absolute paths that stay as they are, with all below them: the task document, and in a plan what actions made. */
   readonly except?: readonly string[];
+  /** Only these paths, as `changes` names them. */
+  readonly only?: readonly string[];
+  /** `to` and `base` are the trees around one piece of work, so `to` holds every edit that a person made before it. */
+  readonly isOneSpan?: true;
 }
+
+/** A part of the work to be taken out of the files, or brought back into them. */
+export interface ExchangeOrder extends Pick<RestoreOrder, 'except' | 'left'> {
+  /** Each from what the work made of the files to what shall be there instead, in this order. */
+  readonly spans: readonly Span[];
+  /** Only these paths, as `changes` names them. */
+  readonly only?: readonly string[];
+}
+
+export type Exchanged =
+  | {
+      readonly ok: true;
+      /** What these spans changed and is exchanged now. */
+      readonly paths: readonly string[];
+      /** What somebody else changed too, and differently: it stays as it is. */
+      readonly kept: readonly string[];
+      /** What is there now. */
+      readonly tree: string;
+    }
+  | Refusal;
 
 export interface RestorePlan {
   readonly written: readonly string[];
@@ -87,6 +111,8 @@ export interface Checkpoints {
   /** The tree of what is there now (of the task's fork, in a forked loop), leaving no trace; empty when it cannot be told. */
   treeNow(task: string): Promise<string>;
   restore(order: RestoreOrder): Promise<Restored>;
+  /** Takes work out of the files or brings it back; what a person changed since is merged, or stays. Twice is as good as once. */
+  exchange(order: ExchangeOrder): Promise<Exchanged>;
   /** Files that differ between two trees or commits, in order of path; renames are a deletion and an addition. */
   changes(spans: readonly Span[]): Promise<readonly Change[]>;
   /** After a crash: finishes a restore that was cut, makes lost refs anew; says what it did, and which are lost. */

@@ -8,6 +8,12 @@ export interface CommitSubject {
   readonly task: string;
   readonly title: string;
   readonly iteration: number;
+  /** It takes back what the task had committed and was set aside. */
+  readonly isSetAside?: boolean;
+  /** Who did it, or that nobody did; absent: the loop, in this iteration. */
+  readonly body?: string | undefined;
+  /** What a check showed of it, in words. */
+  readonly proof?: string | undefined;
 }
 
 export interface CommitOrder extends CommitSubject {

@@ -5,16 +5,26 @@ import { UsageError } from '../text/errors.ts';
 import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { Tidying } from './checkpoints/tidy.ts';
 import { preview, type SavePlace, save, seedAhead } from './checkpoints/write-checkpoint.ts';
-import type { Checkpoints, KnownCheckpoint, Repaired, Restored, RestoreOrder, Saved, Span } from './checkpoints.ts';
+import type {
+  Checkpoints,
+  ExchangeOrder,
+  KnownCheckpoint,
+  Repaired,
+  Restored,
+  RestoreOrder,
+  Saved,
+  Span,
+} from './checkpoints.ts';
 import type { Forks } from './forks.ts';
 import * as history from './history.ts';
 import { ownLock, waitForLock } from './locks.ts';
 import { openAhead } from './objects.ts';
-import { safeName } from './paths.ts';
-import { openPrivate, type PrivateGit } from './private.ts';
+import { isAmong, safeName } from './paths.ts';
+import { openPrivate, type PrivateGit, pathsInside } from './private.ts';
 import { syncUserIndex } from './progress/sync-user-index.ts';
 import { type Refusal, refuse, withConflicts } from './refusal.ts';
 import { openRepository, type Repository } from './repository.ts';
+import { exchange } from './restore/exchange.ts';
 import { finishRestore, plannedRestore, restore } from './restore/restore.ts';
 import { headIn, notesOf } from './worktree-notes.ts';
 
@@ -65,6 +75,8 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     return found;
   };
   const tidying = new Tidying(own, loop, options.folder);
+  const restoreNow = async (order: RestoreOrder): Promise<Restored> =>
+    withConflicts(await safely(async () => restore(await own(), loop, order)));
   return {
     warm() {
       warming ??= safely(async () => {
@@ -80,10 +92,12 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
       return saved;
     },
     async treeNow(task) {
-      const now = await safely(async () => preview(await placeOf(task), 'tree'));
+      const now = await treeIn(placeOf, task);
       return now.ok ? now.tree : '';
     },
-    restore: async order => withConflicts(await safely(async () => restore(await own(), loop, order))),
+    restore: restoreNow,
+    exchange: order =>
+      exchange({ ...exchangeIn(repository), restore: restoreNow, treeNow: () => treeIn(placeOf) }, order),
     plan: async order => withConflicts(await safely(async () => plannedRestore(await own(), order))),
     preview: async () => preview(await placeOf(), 'commit'),
     missing: known => missingOf(repository, known),
@@ -104,6 +118,18 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     content: async (tree, paths, bytesMax) => history.contentOf(await own(), tree, paths, bytesMax),
   };
 }
+
+const treeIn = (placeOf: (task?: string) => Promise<SavePlace>, task?: string) =>
+  safely(async () => preview(await placeOf(task), 'tree'));
+
+const exchangeIn = (repository: Repository) => ({
+  directory: repository.directory,
+  async changed({ spans, except = [], only }: ExchangeOrder): Promise<readonly string[]> {
+    const isExcepted = isAmong(await pathsInside(repository, except));
+    const paths = (await history.changes(repository, spans)).map(({ path }) => path);
+    return paths.filter(path => !isExcepted(path) && only?.includes(path) !== false);
+  },
+});
 
 /** A full or closed disk where RALPH_HOME lies is a failure like any other; a bug stays one. */
 async function safely<Answer>(action: () => Promise<Answer>): Promise<Answer | Refusal> {

@@ -43,7 +43,9 @@ const started: Rule = stored => {
     ? defaultSettings(modeFor(word, String(stored['document'])))
     : { ...houseSettings, mode: word };
   const { mode } = own;
-  const named = { ...own, ...withNames(settings, settingNames), mode, policy: { ...own.policy, ...(policy as Body) } };
+  // What unfinished tasks left stayed in the files then: such a loop goes on as it began.
+  const then = { ...own.policy, setsAside: false, ...(policy as Body) };
+  const named = { ...own, ...withNames(settings, settingNames), mode, policy: then };
   if (!isFields(review)) return { ...stored, settings: named };
   const { roundsMax: rounds, ...ofReview } = review;
   return { ...stored, settings: { ...named, rounds, own: ofReview } };

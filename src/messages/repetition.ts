@@ -43,6 +43,18 @@ export function normalise(text: string): string {
   return joinNumbers(cut(joinNumbers(plain), normalisedCharsMax));
 }
 
+/** Its last paragraph begins like an error of a program: such words end no work, whatever the exit code is. */
+export function endsInError(text: string): boolean {
+  const last =
+    text
+      .trim()
+      .split(/\n\s*\n/)
+      .at(-1) ?? '';
+  return /^(?:\S+: )?(?:(?:api|fatal|internal|type|reference|syntax|runtime) ?)?(?:error|exception|fatal|panic|traceback)\b/i.test(
+    last.trim(),
+  );
+}
+
 /** What makes two errors the same error. */
 export function fingerprint(errorText: string): string {
   return joinNumbers(normalise(errorText).slice(0, fingerprintCharsMax).toWellFormed());

@@ -45,7 +45,23 @@ export function refusalSection(state: State, task: Task): string {
     parts.push(`About the last iteration's closing words:\n${quoted(state.memory.lastRejection)}`);
   if (state.memory.repetition !== undefined && state.iterations.last?.task === task.id)
     parts.push(`You may be going in circles (${state.memory.repetition.detail}). Try something different.`);
-  return parts.length === 0 ? '' : ['## Not accepted last time', ...parts].join('\n\n');
+  const refused = parts.length === 0 ? '' : ['## Not accepted last time', ...parts].join('\n\n');
+  return joined([refused, leftSection(task)]);
+}
+
+const namedMax = 20;
+
+const listed = (paths: readonly string[], count: number): string =>
+  quoted([...paths.slice(0, namedMax), ...(count > namedMax ? [`and ${count - namedMax} more`] : [])].join('\n'));
+
+/** What earlier attempts left in the files, or what was taken out of them again. */
+function leftSection({ id, touched = [], aside, spans }: Task): string {
+  if (spans !== undefined && touched.length > 0)
+    return `## What earlier attempts at ${id} left\n\nThese files were changed by them and are not committed. Look at them first; keep what is right, and take out what is not:\n${listed(touched, touched.length)}`;
+  if (aside === undefined || aside.paths.length === 0) return '';
+  const [{ from } = { from: '' }] = aside.spans;
+  const see = `git diff ${from.slice(0, 12)} ${aside.commit.slice(0, 12)}`;
+  return `## What earlier attempts at ${id} had done\n\nTheir work was set aside and is not in the files now. \`${see}\` shows it, should it be of use:\n${listed(aside.paths, aside.count)}`;
 }
 
 /** What every mode says about claims: the exact words, and that they must be true. */

@@ -3,7 +3,7 @@
 import type { EventOf } from '../core/event.ts';
 import { continuationPrompt, phaseOf } from '../core/handoff.ts';
 import { type State, update } from '../core/state.ts';
-import { allTasks, type Task } from '../core/task.ts';
+import { allTasks, proofWords, type Task } from '../core/task.ts';
 import type { Change, Saved } from '../git/checkpoints.ts';
 import type { Report } from '../messages/report.ts';
 import { canonical } from '../text/canonical.ts';
@@ -225,7 +225,7 @@ function derivedItems(state: State, facts: CheckpointFacts, task: string): Items
     completed: bounded([
       ...checkWords(facts.lastChecks, true),
       ...changedWords(facts.changes),
-      ...closed.map(one => named(one, one.verified ? 'proven by its checks' : 'claimed, unverified')),
+      ...closed.map(one => named(one, proofWords(one))),
     ]),
     pending: bounded([
       ...checkWords(facts.lastChecks, false),

@@ -1,12 +1,12 @@
 // Endings: how a loop ended or why it stands still, in one sentence, what to do next, and the exit code. The same on every surface.
 
-import type { Escalation, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
+import type { Escalation, EscalationKind, LimitId, OptionId, Termination, TerminationReason } from '../core/event.ts';
 import { everyClaimFailed } from '../core/next.ts';
-import { limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
+import { type LimitName, limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
-import { progress } from '../core/task.ts';
-import { formatUsd, plural } from '../text/format.ts';
-import { standingWords } from './words.ts';
+import { allTasks, levelWords, progress } from '../core/task.ts';
+import { plural } from '../text/format.ts';
+import { standingWords, usageCostWords } from './words.ts';
 
 /** One full stop, also after an abbreviation. */
 const ended = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
@@ -34,15 +34,21 @@ const used: { readonly [Id in LimitId]?: (state: State) => number } = {
   duration: () => 0,
 };
 
-/** The limit that was met, twice as high: a line that works as it is typed. Undefined where none can be raised. */
-export function raisedLimit(state: State, { limit }: Termination): string | undefined {
+/** The limit that was met, and one twice as high as it would be typed. Undefined where none can be raised. */
+export function higherLimit(state: State, { limit }: Termination): { name: LimitName; value: string } | undefined {
   const name = limitNames.find(one => limit !== undefined && limitRow(one).id === limit);
-  if (name === 'deadlineAt') return `${limitFlag(name)} HH:MM`;
+  if (name === 'deadlineAt') return { name, value: 'HH:MM' };
   const count = limit === undefined ? undefined : used[limit]?.(state);
   if (name === undefined || count === undefined) return undefined;
   const { unit } = limitRow(name);
   const wanted = twice(count, state.settings.limits[name], perUnit[unit]);
-  return `${limitFlag(name)} ${wanted}${unit === 'minutes' ? 'm' : ''}`;
+  return { name, value: `${wanted}${unit === 'minutes' ? 'm' : ''}` };
+}
+
+/** A line that works as it is typed. */
+export function raisedLimit(state: State, termination: Termination): string | undefined {
+  const higher = higherLimit(state, termination);
+  return higher && `${limitFlag(higher.name)} ${higher.value}`;
 }
 
 /** The line that reopens a loop that is over, with its counters; undefined where it would end again at once. */
@@ -58,18 +64,17 @@ export function reopenLine(state: State): string | undefined {
   return raised === undefined ? undefined : `${plain} ${raised}`;
 }
 
-/** A loop that is reopened does not run by itself. */
-const thenRun = 'then the same command; counters kept';
+const goesOn = 'goes on, counters kept';
 const resume = (state: State): readonly string[] => {
   const line = reopenLine(state);
   if (line === undefined)
     return [...lookAt(state).slice(0, 2), 'the same command with --new   # starts over, with new counters'];
-  return [`${line}   # ${thenRun}`, `ralph report ${state.loop.name}`];
+  return [`${line}   # ${goesOn}`, `ralph report ${state.loop.name}`];
 };
 const lookAt = (state: State): readonly string[] => [
   `ralph explain ${state.loop.name}   # why, step by step`,
   `ralph logs ${state.loop.name}      # what the agent said`,
-  `ralph resume ${state.loop.name}    # when the cause is mended, ${thenRun}`,
+  `ralph resume ${state.loop.name}    # when the cause is mended: ${goesOn}`,
 ];
 
 /** A plan of actions alone: no agent works in it. */
@@ -138,13 +143,17 @@ function tally(state: State): string {
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
   const isSingle = isSingleTask(state);
+  const stillGreen = [...allTasks(state.tasks)].filter(
+    one => one.status === 'done' && one.level === 'still-green',
+  ).length;
   const uncommitted = isSingle ? 'work' : `${plural(state.checkpoints.uncommitted.length, 'task')} done but`;
   const onWord = isSingle ? '' : `${plural(unverified, 'task')} `;
   const parts = [
     plural(state.iterations.begun, 'iteration'),
     ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
     ...(state.checkpoints.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
-    ...(unverified > 0 ? [`verified: false (${onWord}on the agent's word)`] : []),
+    ...(stillGreen === 0 ? [] : [`${levelWords['still-green']}${isSingle ? '' : ` (${plural(stillGreen, 'task')})`}`]),
+    ...(unverified > 0 ? [`verified: false (${onWord}${levelWords.unverified})`] : []),
   ];
   return parts.join(', ');
 }
@@ -154,7 +163,7 @@ const unachievedReview: EndRow = {
   exitCode: 3,
   words: 'Over, but not done',
   next: state => [
-    ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${thenRun}`])),
+    ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${goesOn}`])),
     'the same command with --new   # reviews the document as it is now, with new rounds',
     `ralph report ${state.loop.name}`,
   ],
@@ -165,7 +174,7 @@ function rowOf(state: State, reason: TerminationReason): EndRow {
   if (state.control.ended?.limit === 'rounds') return unachievedReview;
   const { done, skipped } = progress(state.tasks);
   return reason === 'goal_achieved' && done === 0 && skipped > 0
-    ? { ...rows[reason], words: 'Over, nothing done' }
+    ? { ...rows[reason], exitCode: 6, words: 'Over, nothing done' }
     : rows[reason];
 }
 
@@ -212,13 +221,17 @@ export const askedQuestion = (escalation: Escalation): AskedQuestion => ({
   optionIds: escalation.options.map(one => one.id),
 });
 
+/** Of a loop that stands still for a question; 5 for all others. */
+const exitCodes: { readonly [Kind in EscalationKind]?: number } = { agent: 7, budget: 4 };
+
 function standing(state: State): Ending {
   const open = state.questions.open;
-  const first = open[0];
+  const first = open.find(one => one.kind === 'budget') ?? open[0];
   if (first === undefined) {
     return { exitCode: 1, sentence: ended(`Not finished. ${tally(state)}`), next: [`ralph status ${state.loop.name}`] };
   }
-  const exitCode = first.kind === 'agent' ? 7 : first.kind === 'blocked' && everyClaimFailed(state) ? 8 : 5;
+  const isUnproven = first.kind === 'blocked' && everyClaimFailed(state);
+  const exitCode = isUnproven ? 8 : (exitCodes[first.kind] ?? 5);
   return {
     exitCode,
     sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
@@ -237,5 +250,5 @@ export const isCostKnown = ({ spend: { usage }, iterations }: State): boolean =>
 
 export function costWords({ spend: { usage }, iterations }: State): string {
   if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterations.ended > 0) return 'cost not reported';
-  return `${formatUsd(usage.costUsdMicros)}${usage.estimated ? ' est.' : ''}`;
+  return usageCostWords(usage);
 }

@@ -1,20 +1,16 @@
 // The line of an event for whoever watches a loop: short, in the words of its mode, and only where it says something.
 
 import type { Escalation, Event, EventOf } from '../core/event.ts';
+import { everyPerformer } from '../core/settings.ts';
 import { isSingleTask, type State } from '../core/state.ts';
-import { findTask } from '../core/task.ts';
+import { findTask, proofWords } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
 import { formatDuration } from '../text/format.ts';
 import { takeCharacters } from '../text/text.ts';
 import { sentenceOf } from './timeline.ts';
 import { beginWords, reportWords } from './words.ts';
 
-const isOneOfMany = ({ settings }: State): boolean =>
-  new Set([
-    ...settings.performers,
-    ...Object.values(settings.performersByTask),
-    ...Object.values(settings.performersByPhase),
-  ]).size > 1;
+const isOneOfMany = ({ settings }: State): boolean => everyPerformer(settings).length > 1;
 
 /** So that five silent attempts do not look like a bug. */
 function lastWords(excerpt: string): string {
@@ -78,14 +74,13 @@ const hasLost = ({ gone = [] }: EventOf<'tasks.loaded'>, { tasks }: State): bool
   gone.some(id => !['done', 'skipped'].includes(findTask(tasks, id)?.status ?? 'done'));
 
 function closedLine(event: EventOf<'task.closed'>, state: State, marks: Marks): EventLine {
-  const { task, because, verified } = event;
+  const { task, because, verified, by } = event;
   // What an action did or a reviewer answered speaks for itself.
   if (findTask(state.tasks, task)?.spec.completion !== undefined)
     return { tone: 'good', text: `${marks.done} ${task}: ${because}` };
   const what = `${marks.done} ${doneWords(state) ?? `${task} done`}`;
-  return verified
-    ? { tone: 'good', text: `${what}, proven: ${because}` }
-    : { tone: 'attention', text: `${what}, UNVERIFIED: no check is configured` };
+  const why = verified || by !== undefined ? because : 'no check is configured';
+  return { tone: verified ? 'good' : 'attention', text: `${what}, ${proofWords(event)}: ${why}` };
 }
 
 function endedLine(event: EventOf<'iteration.ended'>, state: State): EventLine | undefined {
@@ -120,6 +115,8 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
     accepted ? undefined : { tone: 'attention', text: `${failed} ${signal === 'review' ? `${task}: ` : ''}${because}` },
   'escalation.raised': ({ escalation }) => ({ tone: 'attention', text: escalation.summary, escalation }),
   'checkpoint.made': changedByReader,
+  'work.set-aside': event =>
+    event.count + event.kept.length === 0 ? undefined : { tone: 'attention', text: sentenceOf(event) },
   'checkpoint.asked': byPerson,
   'restore.asked': byPerson,
   'tasks.loaded': (event, state) => {

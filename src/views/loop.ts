@@ -1,13 +1,14 @@
 // LoopView: a loop as every surface and every program sees it, a plain value made of its folded state and its lease.
 
-import type { EventOf, HandoffTrigger, IterationOutcome, Termination, Usage } from '../core/event.ts';
+import type { EventOf, HandoffTrigger, IterationOutcome, LimitWindow, Termination, Usage } from '../core/event.ts';
 import { assessHealth, type Health } from '../core/health.ts';
 import { type Waiting, waitingFor } from '../core/next.ts';
 import type { Limits } from '../core/settings.ts';
 import { activeMsAt, type LiveIteration, type State, totalTokens } from '../core/state.ts';
-import { allTasks, type Progress, progress, type Task } from '../core/task.ts';
+import { allTasks, type Progress, progress, type Task, type WorkAside } from '../core/task.ts';
 import type { Holder, LeaseState } from '../ledger/ledger.ts';
 import type { Report } from '../messages/report.ts';
+import { plural } from '../text/format.ts';
 import { type AskedQuestion, askedQuestion, endingOf, isVerified } from './ending.ts';
 import type { Counts } from './metrics.ts';
 
@@ -25,7 +26,7 @@ export function livenessOf(isEnded: boolean, held: LeaseState | undefined): Live
   return { is: 'held', holder, renewedAt: held.renewedAt };
 }
 
-type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'attempts'> & {
+type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'level' | 'attempts'> & {
   readonly title: string;
   /** Why it is parked, or why its last claim was refused. */
   readonly note?: string;
@@ -71,6 +72,8 @@ export interface LoopView {
     readonly usage?: Usage;
   };
   readonly limits: Limits;
+  /** The windows of providers' limits by agent, as they were last reported; absent while none is. */
+  readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
   readonly health: Health;
   /** Absent unless it is asked for: a report has it. */
   readonly history?: LoopHistory;
@@ -108,13 +111,23 @@ export interface LoopHistory {
   readonly reported?: Report;
 }
 
-export const taskView = ({ id, spec, status, verified, attempts, parked, rejection }: Task): TaskView => ({
-  id,
-  title: spec.title,
-  status,
-  verified: status === 'done' ? verified : undefined,
-  attempts,
-  note: (parked ?? rejection)?.split('\n')[0],
+/** Where the work of a task lies that was set aside. */
+export const asideWords = ({ count, checkpoint }: WorkAside): string =>
+  `its work is set aside: ${plural(count, 'file')} in checkpoint ${checkpoint}`;
+
+function noteOf({ parked, rejection, aside }: Task): string | undefined {
+  const work = aside === undefined || aside.count === 0 ? undefined : asideWords(aside);
+  return [(parked ?? rejection)?.split('\n')[0], work].filter(part => part !== undefined).join('; ') || undefined;
+}
+
+export const taskView = (task: Task): TaskView => ({
+  id: task.id,
+  title: task.spec.title,
+  status: task.status,
+  verified: task.status === 'done' ? task.verified : undefined,
+  level: task.status === 'done' ? task.level : undefined,
+  attempts: task.attempts,
+  note: noteOf(task),
 });
 
 const liveView = (live: LiveIteration): LiveView => {
@@ -166,6 +179,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
       usage: reportedUsage(state.spend.usage),
     },
     limits: settings.limits,
+    windows: state.performers.windows,
     health: assessHealth(state, now),
     ending: endingView(state),
   };

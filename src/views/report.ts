@@ -1,7 +1,7 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import type { Task } from '../core/task.ts';
+import { proofWords, type Task } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
@@ -16,7 +16,13 @@ export type LoopReport = ReturnType<typeof reportOf>;
 function reportedItems(report: Report | undefined) {
   if (report === undefined) return [];
   const rows = [
-    ...report.completed.map(title => ({ title, status: 'done', verified: false, note: '' })),
+    ...report.completed.map(title => ({
+      title,
+      status: 'done',
+      verified: false,
+      level: 'unverified' as const,
+      note: '',
+    })),
     ...report.pending.map(title => ({ title, status: 'pending', verified: null, note: '' })),
     ...report.blocked.map(({ item, reason }) => ({ title: item, status: 'blocked', verified: null, note: reason })),
   ];
@@ -88,11 +94,7 @@ export function reportMarkdown(report: LoopReport, state: State): string {
       const proof =
         item.status !== 'done'
           ? cell(item.note)
-          : item.verified === null
-            ? 'done before the loop'
-            : item.verified
-              ? 'checked'
-              : 'claimed, unverified';
+          : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
       return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
     }),
     '',

@@ -1,7 +1,10 @@
 // Timeline: one sentence per event, for people: explain, the live terminal and the event list all say the same words.
+
 import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
 import { totalTokens } from '../core/state.ts';
-import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import { proofWords } from '../core/task.ts';
+import { formatDuration, plural } from '../text/format.ts';
+import { recordedCostWords, windowWords } from './words.ts';
 
 const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;
@@ -12,7 +15,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'tasks.added': event => `${plural(event.tasks.length, 'task')} added: ${event.because}`,
   'tasks.saved': event =>
     event.failed === undefined ? 'document brought up to date' : `document not written: ${event.failed}`,
-  'task.closed': event => `${event.task} done${event.verified ? ', proven' : ', UNVERIFIED'}: ${event.because}`,
+  'task.closed': event => `${event.task} done, ${proofWords(event)}: ${event.because}`,
   'task.reopened': event => `${event.task} open again: ${event.because}`,
   'task.skipped': event => `${event.task} skipped by ${event.by}: ${event.because}`,
   'task.edit-rejected': event => event.because,
@@ -31,7 +34,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'action.intended': event => `${event.task}: ${event.because}`,
   'review.answered': event => `${event.task}: ${event.because}`,
   'usage.recorded': event =>
-    `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${formatUsd(event.usage.costUsdMicros)}${event.usage.estimated ? ' (est.)' : ''}`,
+    `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${recordedCostWords(event.usage)}`,
   'signal.read': event =>
     `iteration ${event.iteration} ${event.signal} ${event.accepted ? 'read' : 'refused'}: ${event.because}`,
   'check.ended': event =>
@@ -44,6 +47,8 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
     event.failed === undefined
       ? `${event.task}: ${event.because}${event.commit === '' ? '' : ` (${event.commit.slice(0, 12)})`}`
       : `${event.task}: ${event.failed}`,
+  'work.set-aside': event => `${event.task}: ${event.because}`,
+  'work.given-back': event => `${event.task}: ${event.because}`,
   'checkpoint.asked': event => `checkpoint asked for by ${event.by}: ${event.label}`,
   'checkpoint.made': event =>
     `checkpoint ${event.number} ${event.because}${event.skipped.length === 0 ? '' : `; without ${plural(event.skipped.length, 'file')}`}`,
@@ -64,6 +69,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,
+  'windows.reported': event => `${event.performer}: ${windowWords(event.windows)}`,
   'budget.alerted': event => `budget at ${Math.round(event.fraction * 100)} %: ${event.because}`,
   'stop.asked': event => `stop asked by ${event.by}: ${event.because}`,
   'loop.paused': event => `paused by ${event.by}${event.now ? ', at once' : ', after the live iteration'}`,

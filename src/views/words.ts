@@ -1,10 +1,11 @@
 // Words about tasks that take many iterations: people think of the goal and its items, not of one task.
 
+import type { LimitWindow, Usage } from '../core/event.ts';
 import { phaseNow } from '../core/scheduling.ts';
 import { isSingleTask, type State } from '../core/state.ts';
 import { openTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
-import { plural } from '../text/format.ts';
+import { formatUsd, isoTime, plural } from '../text/format.ts';
 
 /** Its items and phases are those that the agent reports. */
 export const isByReport = ({ settings }: State): boolean => settings.policy.progressBy === 'report';
@@ -52,4 +53,38 @@ export function stepParts(state: State): readonly string[] {
   const checking = live.length === 0 && state.claims.open.length > 0;
   const doing = checking ? ['checking'] : isByReport(state) ? [phaseNow(state)] : [];
   return [...(total === 0 ? [] : [`${report?.completed.length}/${total} items`]), ...doing];
+}
+
+// Money in words: whether it was stated, estimated or is no more than a bound, and whether anybody pays it.
+
+/** Of a whole loop, in a sentence. */
+export function usageCostWords(usage: Usage): string {
+  const { costUsdMicros, estimated, boundUsdMicros = 0, unbilledUsdMicros = 0 } = usage;
+  const amount = formatUsd(costUsdMicros);
+  const figure = boundUsdMicros > 0 ? `at most ${amount}, an upper bound` : `${amount}${estimated ? ' est.' : ''}`;
+  if (unbilledUsdMicros === 0) return figure;
+  return unbilledUsdMicros >= costUsdMicros
+    ? `${figure} API-equivalent`
+    : `${figure}, ${formatUsd(unbilledUsdMicros)} of it API-equivalent`;
+}
+
+/** Of one record: what was new since the one before. */
+export function recordedCostWords({ costUsdMicros, estimated, boundUsdMicros, unbilledUsdMicros }: Usage): string {
+  const figure = (boundUsdMicros ?? 0) > 0 ? 'an upper bound' : estimated ? 'est.' : '';
+  const marks = [figure, (unbilledUsdMicros ?? 0) > 0 ? 'API-equivalent' : ''].filter(mark => mark !== '');
+  return `${formatUsd(costUsdMicros)}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`;
+}
+
+/** The windows of a provider's limits, under its own names. */
+export function windowWords(windows: readonly LimitWindow[]): string {
+  if (windows.length === 0) return 'its provider reports no window of limits';
+  const words = windows.map(({ name, usedFraction, isUsedUp, resetAtMs }) => {
+    const used = isUsedUp
+      ? 'used up'
+      : usedFraction === undefined
+        ? 'open'
+        : `${Math.round(usedFraction * 100)} % used`;
+    return `${name.replaceAll('_', ' ')} ${used}${resetAtMs === undefined ? '' : ` (reset ${isoTime(resetAtMs)})`}`;
+  });
+  return `limits of its provider: ${words.join(', ')}`;
 }

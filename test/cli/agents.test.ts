@@ -72,11 +72,8 @@ describe('which agent works', () => {
       const question = { type: 'stuck', summary: 'What?', context: '', options: [], question: '' };
       scripted(place, ['US-001'], [{ steps: [{ escalate: question }] }]);
       expect((await place.ralph([...runScript], { env: place.path })).code).toBe(5);
-      const lost = await place.ralph(['run', '--dry-run'], { env: place.path });
-      expect(lost).toMatchObject({
-        code: 7,
-        stderr: expect.stringContaining('This loop was begun with --script, which is not kept.'),
-      });
+      const kept = await place.ralph(['run', '--dry-run'], { env: place.path });
+      expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining('agent       scripted') });
       await place.ralph(['answer', 'E1', '--retry']);
       scripted(place, ['US-001'], [claims()]);
       expect((await place.ralph([...runScript], { env: place.path })).code).toBe(0);

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claims, inScratch, prd, refused, runScript, type Scratch, scripted } from './kit.ts';
+import { asks, claims, inScratch, prd, refused, runScript, type Scratch, scripted } from './kit.ts';
 
 const secret = ['sk', 'ant', 'api03', 'Zx81kQ02mLw93nRt5vBy7cDf4gHj6kPq'].join('-');
 
@@ -122,8 +122,8 @@ describe('texts', () => {
   it.concurrent(
     'B06: a flag inside the text of `tell` is text; a note says so',
     inProject(async place => {
-      await place.ralph([...runScript, '--max-iterations', '1', '--verify', 'false', '--allow-red-start']);
-      await place.ralph(['resume', 'shop', '--max-iterations', '3']);
+      scripted(place, ['US-001'], [{ steps: [asks] }]);
+      await place.ralph([...runScript, '--max-iterations', '3']);
       const told = await place.ralph(['tell', 'do it --max-iterations 9']);
       expect(told.code).toBe(0);
       expect(told.stderr).toMatch(/note: the text holds something like a flag .* sets nothing/);

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { strangersCanRead } from '../documents/ordinary-user.ts';
 import {
+  asks,
   binary,
   claims,
   inScratch,
@@ -85,11 +86,11 @@ describe('names of files and folders', () => {
   it.concurrent(
     'B11: `tell -` reads the text from standard input',
     inProject(async place => {
-      const words = [...runScript, '--verify', 'false', '--allow-red-start', '--max-iterations', '1'];
-      expect((await place.ralph(words)).code).toBe(3);
-      await place.ralph(['resume', '--max-iterations', '2']);
+      scripted(place, ['US-001'], [{ steps: [asks] }]);
+      expect((await place.ralph(runScript)).code).toBe(5);
       expect((await place.ralph(['tell', '-'], { input: 'Mind the gap.\n' })).code).toBe(0);
-      await place.ralph(runScript);
+      await place.ralph(['answer', 'E1', '--retry']);
+      await place.ralph(['resume']);
       expect((await place.ralph(['logs', '--prompt'])).stdout).toContain('Mind the gap.');
     }),
   );
@@ -214,7 +215,7 @@ describe('terminals', () => {
       const told = await place.ralph(runScript, { env: { TERM: 'dumb', LANG: 'C' } });
       expect(told.code).toBe(0);
       expect(told.stdout + told.stderr).toMatch(/^[\n -~]*$/);
-      expect(told.stderr).toContain('+ US-001 done, UNVERIFIED');
+      expect(told.stderr).toContain('+ US-001 done, closed unverified');
     }),
   );
 

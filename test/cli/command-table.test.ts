@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { commands, nameOf } from '../../src/cli/command-table.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { claims, inScratch, prd, refused, runScript, type Scratch, scratch, scripted } from './kit.ts';
+import { asks, claims, inScratch, prd, refused, runScript, type Scratch, scratch, scripted } from './kit.ts';
 
 /** One finished loop that all reading commands look at: a lie caught by the check, then the truth; the second is closed. */
 let place: Scratch;
@@ -152,7 +152,7 @@ describe('reading a finished loop', () => {
     expect(steps).toHaveLength(all.trim().split('\n').length);
     expect(steps.at(-1)).toMatchObject({ type: 'loop.ended', sentence: expect.stringContaining('2 of 2 tasks done') });
     const one = await data('explain', 'shop', '--task', 'US-002');
-    expect(one).toContain('US-002 done, proven');
+    expect(one).toContain('US-002 done, checks still green');
     expect(one).not.toContain('US-001 done');
   });
 
@@ -193,7 +193,7 @@ describe('reading a finished loop', () => {
     [['logs', '--iteration', '9'], /There is no iteration "9"\.\n {2}Give a number from 1 to 3/],
     [['logs', '--iteration', 'last'], /There is no iteration "last"/],
     [['answer', 'E1', '--skip'], /No open question is called "E1"\.\n {2}See the open ones: ralph inbox/],
-    [['answer'], /Missing required argument 'id'/],
+    [['answer'], /Say which question is answered/],
     [['tell'], /There is nothing to tell\.\n {2}ralph tell "/],
     [['tell', 'hello'], /Loop shop has ended: goal_achieved\.\n {2}Guidance needs a loop that goes on/],
     [['resume', 'shop', '--max-iterations', '0'], /--max-iterations: "0" is not a whole number/],
@@ -265,14 +265,13 @@ describe('changing', () => {
       expect((await own.ralph(['logs', '--prompt'])).stdout).toContain('Use both.');
     }));
 
-  it.concurrent('pause, resume and stop without a live process are recorded, and the next run obeys', () =>
+  it.concurrent('pause and stop without a live process are recorded, and a resume obeys', () =>
     inScratch(async own => {
-      scripted(own, ['US-001', 'US-002'], [claims()]);
-      await own.ralph([...runScript, '--max-iterations', '1']);
-      await own.ralph(['resume', '--max-iterations', '5']);
+      scripted(own, ['US-001', 'US-002'], [{ steps: [asks] }]);
+      await own.ralph(runScript);
       expect((await own.ralph(['pause'])).stderr).toContain('Pause of shop: recorded. Go on: ralph resume shop');
       expect((await own.ralph(['status'])).stdout).toMatch(/^shop {2}not running, paused/);
-      expect((await own.ralph(['resume'])).stderr).toContain('Resume of shop: recorded.');
+      expect(await own.ralph(['resume'])).toMatchObject({ code: 5, stderr: expect.stringContaining('resumed by') });
       expect((await own.ralph(['stop'])).stderr).toContain('Stop of shop: recorded.');
       expect((await own.ralph(['status'])).stdout).toContain('Stopped on request: ralph stop');
     }));

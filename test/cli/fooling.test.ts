@@ -118,7 +118,8 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
         const seen = events.filter(
           ({ type, task = 'US-001' }) => kinds.includes(type) && task === 'US-001', // a question names its task inside
         );
-        expect(seen).toMatchObject(want.facts);
+        // The honest task brings the tests back: then the question is settled, and the next claim raises it anew.
+        expect(seen.slice(0, want.facts.length)).toMatchObject(want.facts);
         expect(await inbox(place)).toContain(want.question);
         expect(await passing(place)).toEqual([false, true]);
         expect(place.read('verify.sh')).toBe(verify);
@@ -243,24 +244,22 @@ describe('a check that cannot be relied on (F37)', () => {
 });
 
 describe('what an unfinished task left in the shared files', () => {
-  it.each([
-    ['is held against the next claim', '', 5, []],
-    [
-      'is forgotten once it was put back',
-      'git checkout -q HEAD tests/feature_test.sh; echo x >feature.txt;',
-      5,
-      ['US-002'],
-    ],
-  ])('%s', (_what, back, code, wanted) =>
+  it('is set aside before the next one begins: the real tests judge it', () =>
     inScratch(async place => {
       repository(place, ['US-001', 'US-002']);
       const bad = 'rm -f tests/feature_test.sh; echo x >>a.txt; echo no claim';
-      const agent = `cat >/dev/null; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else ${back} echo x >>b.txt; echo "Task US-002 complete"; fi`;
+      const good = 'echo x >feature.txt; echo "Task US-002 complete"';
+      const agent = `cat >/dev/null; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else ${good}; fi`;
       const told = await run(place, agent);
-      expect(told.code).toBe(code);
-      const events = await eventsOf(place);
-      expect(closed(events)).toEqual(wanted);
-      if (wanted.length === 0) expect(await inbox(place)).toContain('tests/feature_test.sh');
-    }),
-  );
+      expect([told.code, closed(await eventsOf(place))]).toEqual([5, ['US-002']]);
+      expect(place.read('tests/feature_test.sh')).toBe(featureTest);
+    }));
+
+  it('and work that only passes without them does not', () =>
+    inScratch(async place => {
+      repository(place, ['US-001', 'US-002']);
+      const bad = 'rm -f tests/feature_test.sh; echo x >>a.txt; echo no claim';
+      const agent = `cat >/dev/null; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else echo x >b.txt; echo "Task US-002 complete"; fi`;
+      expect([(await run(place, agent)).code, closed(await eventsOf(place))]).toEqual([5, []]);
+    }));
 });

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LedgerLoops } from '../../src/app/loops/loops.ts';
+import { execute as answer } from '../../src/cli/commands/answer.ts';
 import { execute as loopsList } from '../../src/cli/commands/loops-list.ts';
+import { execute as resume, withRoom } from '../../src/cli/commands/resume.ts';
 import { execute as status } from '../../src/cli/commands/status.ts';
-import { resume } from '../../src/cli/commands/steer.ts';
 import { execute as add } from '../../src/cli/commands/task-add.ts';
 import { retry, skip } from '../../src/cli/commands/task-change.ts';
 import { importTasks } from '../../src/cli/commands/task-convert.ts';
@@ -74,6 +75,54 @@ function finished(specs: readonly TaskSpec[] = [spec('A')]): Story {
   return story.given({ type: 'loop.ended', at: t0 + 9_000, reason: 'goal_achieved', because: '1 of 1 task done' });
 }
 
+describe('ralph answer', () => {
+  /** A deleted test stands in the way of A and B, another one in that of C. */
+  async function threeQuestions(): Promise<void> {
+    const story = new Story({ checks: ['x'], checkpoints: true, tamperScreen: true }, [
+      spec('A'),
+      spec('B'),
+      spec('C'),
+    ]);
+    for (const [at, task] of ['A', 'B', 'C'].entries()) {
+      story.iteration(task, claims(task));
+      story.checkpointed(`cp-${at}`);
+      const path = task === 'C' ? 'c.test.ts' : 'a.test.ts';
+      const found = {
+        kind: 'test-deleted',
+        path,
+        detail: 'gone',
+        severity: 'refuse',
+        fingerprint: `${path} ${task}`,
+      } as const;
+      const before = { ...found, path: 'a.test.ts', fingerprint: 'a.test.ts' };
+      const doubts = task === 'C' ? [found, { ...before, severity: 'report' as const }] : [found];
+      const outcomes = [{ name: 'x', passed: true, detail: '', durationMs: 1 }];
+      story.when({ type: 'checked', iteration: at + 1, outcomes, doubts });
+      story.saved();
+    }
+    await recorded(story, put('PRD.json', prd('A', 'B', 'C')));
+  }
+  const open = async (): Promise<readonly string[]> =>
+    (await (await context().loops()).view('loop-0001')).questions.map(one => one.id);
+
+  it('given several ids, then all get the one answer', async () => {
+    await threeQuestions();
+    expect(await answer(context(), ['E1', 'E3'], { skip: true })).toBe(0);
+    expect(await open()).toEqual(['E2']);
+  });
+
+  it('given --all-like, then those about the same finding and path are listed, and answered after a yes alone', async () => {
+    await threeQuestions();
+    await expect(answer(context(), [], { allLike: 'E1', option: '1' })).rejects.toMatchObject({
+      hint: expect.stringContaining('--yes'),
+    });
+    expect(said.join('\n')).toMatch(/shop\/E1 \(A\): .*\n {2}shop\/E2 \(B\): /);
+    expect(await open()).toEqual(['E1', 'E2', 'E3']);
+    expect(await answer(context(), [], { allLike: 'E1', option: '1', yes: true })).toBe(0);
+    expect(await open()).toEqual(['E3']);
+  });
+});
+
 describe('a loop that is over', () => {
   it('given a task that was added afterwards, then it is listed and shown, and a decision about it explains itself', async () => {
     await recorded(finished(), put('PRD.json', prd('A', 'B')));
@@ -104,6 +153,11 @@ describe('a loop that is over', () => {
     );
     const refused = await resume(context(), ['shop'], {}).catch((error: unknown) => error);
     expect(refused).toMatchObject({ hint: 'Raise that limit: ralph resume shop --max-duration 1m' });
+    // A person is asked until it can go on; Enter takes what is proposed.
+    const asked: string[] = [];
+    const ask = async (question: string): Promise<string> => (asked.push(question) === 1 ? '400ms' : '');
+    expect(await withRoom(context(), story.state, {}, ask)).toEqual({ maxDuration: '1m' });
+    expect(asked).toEqual(['New --max-duration [1m]: ', 'New --max-duration [1m]: ']);
   });
 
   it('given an undo, then it is called taken back, not completed, and its task was not "not tried yet"', async () => {

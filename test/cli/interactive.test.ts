@@ -31,7 +31,7 @@ describe.runIf(isInstalled('tmux'))('an interactive iteration (needs tmux)', () 
         expect(during).not.toContain('tasks ·');
         terminal.keys('x');
         const after = await terminal.shows(/code 0[\s\S]*icanon/);
-        expect(after).toContain('US-001 done, UNVERIFIED');
+        expect(after).toContain('US-001 done, closed unverified');
         expect(after).not.toContain('THE SCREEN OF THE AGENT');
         expect(after).toMatch(/\sicanon\s/);
         expect(after).toMatch(/\secho\s/);

@@ -232,6 +232,11 @@ export const claims = (task?: string): ScriptTurn => ({
   steps: [{ say: 'It works now.' }, { claim: true }],
 });
 
+/** An agent that asks a person instead of working. */
+export const asks = {
+  escalate: { type: 'stuck', summary: 'Which?', context: '', options: ['this'], question: 'Which?' },
+};
+
 /** A project with a PRD.json and a script for the scripted agent. */
 export function scripted(place: Scratch, stories: readonly (string | Story)[], turns: readonly ScriptTurn[]): void {
   place.put('PRD.json', prd(stories));

@@ -190,10 +190,7 @@ describe('--worktree', () => {
     inScratch(async place => {
       const words = repository(place, 3, 'echo "$RALPH_TASK" > "$RALPH_TASK.txt"');
       const run = [...words, '--worktree', '--worktree-setup', 'cp PRD.json ready', '--verify', 'test -f ready'];
-      const go = async (most: number) => {
-        await place.ralph(['resume', '--max-iterations', String(most)]);
-        return place.ralph(run);
-      };
+      const go = (most: number) => place.ralph(['resume', '--max-iterations', String(most)]);
       expect((await place.ralph([...run, '--max-iterations', '1'])).code).toBe(3);
       const [, tree = ''] = git(place, 'worktree', 'list', '--porcelain').match(/worktree (.*worktrees.*)/) ?? [];
       git(place, 'worktree', 'remove', '--force', tree);

@@ -90,7 +90,9 @@ esac`;
       ]);
       const results = place.read('.artefacts/shop/results.md');
       expect(results).toContain('All tasks are completed.');
-      expect(results).toContain('- **T1** Create CLI skeleton (completed in iteration 1, checked): Implemented CLI');
+      expect(results).toContain(
+        '- **T1** Create CLI skeleton (completed in iteration 1, checks still green): Implemented CLI',
+      );
       expect(results).toContain(
         '## Files modified\n\n- `auth.py`\n- `cli.py`\n- `hello.py`\n\n## Remaining\n\nNothing.\n',
       );

@@ -111,8 +111,7 @@ describe('a PROMPT.md', () => {
       expect(told.stderr).toMatch(/checkpoint 2 restored: 1 file written.*3 errors in a row/);
       expect(place.read('seen.txt')).toBe('good\n');
       expect(metricsOf(place)).toMatchObject({ failures: 5, rollbacks: 1, end_trigger: 'safety_limit' });
-      expect((await place.ralph(hinted(told.stderr, 'ralph resume'))).code).toBe(0);
-      const done = await place.ralph(words);
+      const done = await place.ralph(hinted(told.stderr, 'ralph resume'));
       expect(done.stdout).toMatch(/^Done: the task is complete, 7 iterations, .*verified: false/);
     }));
 
@@ -156,8 +155,9 @@ describe('the state file of another tool', () => {
       const limited = await place.ralph(words);
       expect(limited).toMatchObject({ code: 3, stdout: expect.stringContaining('iteration 2 of 2') });
       expect(limited.stderr).toContain('must be exactly <promise>ALL GREEN</promise>');
-      expect((await place.ralph(hinted(limited.stderr, 'ralph resume'))).code).toBe(0);
-      expect((await place.ralph(words)).stdout).toMatch(/^Done: the task is complete, 3 iterations/);
+      expect((await place.ralph(hinted(limited.stderr, 'ralph resume'))).stdout).toMatch(
+        /^Done: the task is complete, 3 iterations/,
+      );
       expect(place.read(file)).toContain(`---\n${front.replace('true', 'false')}started_at`);
     }));
 });

@@ -22,10 +22,8 @@ async function stopped(place: Scratch, agent: string): Promise<void> {
   expect(told.code).toBe(3);
 }
 
-const goOn = async (place: Scratch, agent: string, ...more: readonly string[]) => {
-  await place.ralph(['resume', '--max-iterations', '5']);
-  return place.ralph(run(agent, '--sandbox', 'none', ...more));
-};
+const goOn = (place: Scratch, agent: string, most: number, ...more: readonly string[]) =>
+  place.ralph(['resume', '--max-iterations', String(most), '--agent-command', agent, '--quiet', ...more]);
 
 const ran = (place: Scratch): readonly string[] => place.read('../ran').trim().split('\n');
 
@@ -34,7 +32,7 @@ describe('given a loop that stopped, and its check script', () => {
     inScratch(async place => {
       await stopped(place, worker);
       place.put('verify.sh', 'echo anew >> ../ran\n');
-      const told = await goOn(place, `${worker}; echo exit 0 > verify.sh`);
+      const told = await goOn(place, `${worker}; echo exit 0 > verify.sh`, 5);
       expect(told.stderr).toContain('note: verify.sh: changed by you, and protected as it is from now on');
       expect(told.code).toBe(0);
       expect(ran(place).at(-1)).toBe('anew');
@@ -45,12 +43,12 @@ describe('given a loop that stopped, and its check script', () => {
     inScratch(async place => {
       const forger = `cat >/dev/null; echo 'echo forged >> ../ran' > verify.sh; echo $RALPH_TASK > $RALPH_TASK.txt`;
       await stopped(place, forger);
-      const told = await goOn(place, worker, '--max-iterations', '2');
+      const told = await goOn(place, worker, 2);
       expect(told.stderr).toContain('note: verify.sh differs from the one that this loop protects; it is put back');
       expect(ran(place)).not.toContain('forged');
 
       place.put('verify.sh', 'echo mine >> ../ran\n');
-      const anew = await goOn(place, worker, '--protect-anew');
+      const anew = await goOn(place, worker, 5, '--protect-anew');
       expect(anew.code).toBe(0);
       expect(ran(place).at(-1)).toBe('mine');
     }));
@@ -61,7 +59,7 @@ describe('given a loop that stopped, and its check script', () => {
       await stopped(place, forger);
       place.put('more.sh', 'echo more >> ../ran\n');
       const spoiler = `${worker}; echo 'echo spoiled >> ../ran' > more.sh`;
-      const told = await goOn(place, spoiler, '--verify', 'sh verify.sh', '--verify', 'sh more.sh');
+      const told = await goOn(place, spoiler, 5, '--verify', 'sh verify.sh', '--verify', 'sh more.sh');
       expect(told.stderr).toContain('note: verify.sh: put back as this loop protects it');
       expect(ran(place)).toContain('more');
       expect(ran(place)).not.toContain('forged');

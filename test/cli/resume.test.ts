@@ -2,11 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScriptTurn } from '../../src/agents/scripted.ts';
-import { claims, inScratch, runScript, scripted } from './kit.ts';
-
-const asks = {
-  escalate: { type: 'stuck', summary: 'Which?', context: '', options: ['this'], question: 'Which?' },
-};
+import { asks, claims, inScratch, runScript, scripted } from './kit.ts';
 
 describe('a loop that goes on', () => {
   it('keeps its check and its limits although an agent wrote a ralph.config.json', () =>

@@ -71,7 +71,7 @@ describe('the example session of seed 003', () => {
       expect(inbox.stdout).toContain('    Which version is meant?');
       const answered = await place.ralph(['answer', 'shop/E1', '--option', '1']);
       expect(answered.code).toBe(0);
-      expect(answered.stderr).toMatch(/Answer to shop\/E1: recorded\.\n {2}Go on: the same command as before/);
+      expect(answered.stderr).toMatch(/Answer to shop\/E1: recorded\.\n {2}Go on: ralph resume shop/);
       const second = await place.ralph(checked);
       expect(second.stdout).toMatch(/^Done: 5 of 5 tasks done, 6 iterations/);
       expect(second.stderr).toContain('Iteration 3: US-002 Story US-002 (with guidance) (attempt 2)');

@@ -313,7 +313,7 @@ describe('with a loop', () => {
   };
 
   it('the whole story: looked at, skipped, taken back, added to, decided while it runs, exported', async () => {
-    expect((await inLoop(list, [])).out).toBe(`US-001  done     1x   Story US-001
+    expect((await inLoop(list, [])).out).toBe(`US-001  done     1x   Story US-001  (checks still green)
 US-002  pending  1x   Story US-002  (waits for your answer to E1)
 US-003  pending       Story US-003  (waits for US-002)
 3 tasks: 1 done, 2 pending  (loop shop)`);

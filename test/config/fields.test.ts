@@ -21,8 +21,8 @@ describe('the table of settings', () => {
   test('it has exactly the settings of this release', () => {
     expect(Object.keys(fields)).toEqual(
       (
-        'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxAttempts ' +
-        'maxAverageDuration stuckThreshold promise agent model fallback taskAgent phaseAgent agentArgs acpCommand ' +
+        'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxSetAside maxAttempts ' +
+        'maxAverageDuration stuckThreshold promise agent model fallback stronger strongerAfter taskAgent phaseAgent agentArgs acpCommand ' +
         'agentCommand agentEnv script verify noCheckpoints noCommit rollbackAfter worktree worktreeCopy worktreeSetup ' +
         'parallel maxCheckpointFile sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
         'interactive verifyRuns detectChecks allowRedStart protect judge protectAnew verifyTimeout onEscalation answerTimeout ' +

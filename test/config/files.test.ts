@@ -73,7 +73,7 @@ describe('a config file that is wrong', () => {
       'unknown key "maxIteration"; did you mean maxIterations?',
     ],
     ['B24: a key like nothing we know', '{"zzzzzz": 3}', 1, 2, 'unknown key "zzzzzz"; remove it.'],
-    ['B25: text for a number', '{"maxErrors": "3"}', 1, 2, 'maxErrors must be a whole number, not the text "3".'],
+    ['B25: text for a number', '{"maxAttempts": "3"}', 1, 2, 'maxAttempts must be a whole number, not the text "3".'],
     ['B25: null', '{"maxIterations": null}', 1, 2, 'maxIterations must be a whole number, or "unlimited", not null.'],
     ['B25: NaN', '{"maxCost": NaN}', 1, 13, 'NaN is not a JSON value'],
     ['B25: negative', '{"maxIterations": -1}', 1, 2, 'maxIterations: "-1" is not a whole number from 1'],

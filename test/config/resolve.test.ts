@@ -325,10 +325,10 @@ describe('B17: .env', () => {
   });
 
   test('B30: a .env that leads out of the project is not read, with a notice', async () => {
-    writeFileSync(join(root, 'secrets'), 'RALPH_MAX_ERRORS=2\n');
+    writeFileSync(join(root, 'secrets'), 'RALPH_MAX_ATTEMPTS=2\n');
     symlinkSync('../secrets', join(directory, '.env'));
     const { config, notices } = await good();
-    expect(config.maxErrors).toBe(5);
+    expect(config.maxAttempts).toBe(5);
     expect(notices).toEqual([expect.stringContaining('leads out of the project')]);
   });
 

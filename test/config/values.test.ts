@@ -51,7 +51,7 @@ describe('B02: whole numbers', () => {
     );
   });
 
-  test.each(['maxErrors', 'noProgress', 'maxAttempts', 'stuckThreshold', 'contextChars'] as const)(
+  test.each(['maxAttempts', 'stuckThreshold', 'contextChars'] as const)(
     'B02: the word unlimited is not allowed for %s',
     key => {
       expect(problemOf(key, 'unlimited')).toContain('"unlimited" is not a whole number');

@@ -119,6 +119,15 @@ export class Story {
     return this.when({ type: 'command', command, by });
   }
 
+  /** The unfinished work of a task is taken out of the files, and they are saved as they are then. */
+  setAside(task: string, kept: readonly string[] = [], isToReturn = false): readonly Event[] {
+    const { number: checkpoint = 0, commit = '' } = this.state.checkpoints.latest ?? {};
+    const returns = isToReturn || undefined;
+    const facts = { checkpoint, commit, paths: ['a.txt'], count: 1, kept, reverted: '', returns };
+    const events = this.when({ type: 'set-aside', task, ...facts });
+    return [...events, ...this.checkpointed(`without ${task}`)];
+  }
+
   begin(task: string, performer = 'agent', holder = self): readonly Event[] {
     return this.when({ type: 'begin', task, performer, holder });
   }
@@ -129,6 +138,8 @@ export class Story {
 
   /** One whole iteration that takes a second: begun, performed. */
   iteration(task: string, performed: Performed, performer = 'agent'): readonly Event[] {
+    const { unfinished = task } = this.state.checkpoints;
+    if (unfinished !== task) this.setAside(unfinished);
     const begun = this.begin(task, performer);
     expect(begun.map(one => one.type)).toEqual(['iteration.started']);
     this.after(second);

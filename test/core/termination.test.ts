@@ -31,7 +31,7 @@ const order: readonly TerminationReason[] = [
   'no_progress',
 ];
 
-const limits = { iterationsMax: 4, costUsdMicrosMax: 10_000_000, durationMsMax: hour };
+const limits = { iterationsMax: 4, costUsdMicrosMax: 10_000_000, durationMsMax: hour, consecutiveErrorsMax: 5 };
 const running = (): State => new Story({ limits }, [spec('A')]).state;
 
 /** For each reason what alone makes it hold, and what is just not enough. */
@@ -84,9 +84,9 @@ const rows: Readonly<Record<TerminationReason, { holds: StateParts; short: State
     says: '1h worked of 1h',
   },
   no_progress: {
-    holds: { streaks: { sinceProgress: 5 } },
-    short: { streaks: { sinceProgress: 4 } },
-    says: 'no task completed in the last 5 iterations',
+    holds: { streaks: { parkedSinceProgress: 3 } },
+    short: { streaks: { parkedSinceProgress: 2, sinceProgress: 40 } },
+    says: '3 tasks set aside in a row and none done between, 3 allowed (--max-set-aside)',
   },
 };
 

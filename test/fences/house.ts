@@ -205,7 +205,7 @@ export const house: House = {
       'user-settings.ts',
     ],
     'src/git/checkpoints/': ['write-checkpoint.ts', 'refs.ts', 'user-edits.ts', 'tidy.ts'],
-    'src/git/restore/': ['restore.ts'],
+    'src/git/restore/': ['exchange.ts', 'restore.ts'],
     'src/git/worktrees/': ['worktree.ts', 'merge-fork.ts'],
     'src/modes/plan/commands/': ['approve.ts', 'lint.ts', 'run.ts', 'show.ts', 'watch.ts'],
     'src/modes/plan/document/': ['plan.ts', 'marks.ts', 'front-matter.ts'],

@@ -4,6 +4,10 @@ import { upcast } from '../../src/ledger/upcast.ts';
 import { defaultSettings } from '../../src/modes/registry.ts';
 import { everyEvent } from '../core/every-event.ts';
 
+/** Nothing was set aside before 0.5. */
+const prd = defaultSettings('prd');
+const then = { ...prd, policy: { ...prd.policy, setsAside: false } };
+
 const at = 7;
 const because = 'b';
 const about = { id: 'E1', task: 'A', iteration: 1, summary: 's', context: '', question: '?', raisedAt: at };
@@ -26,12 +30,12 @@ it.each<[string, object, object]>([
   [
     'settings of 0.4',
     { type: 'loop.started', at, document: 'PRD.json', settings: { mode: 'prd', forked: true, screen: false } },
-    { type: 'loop.started', at, document: 'PRD.json', settings: { ...defaultSettings('prd'), worktreePerTask: true } },
+    { type: 'loop.started', at, document: 'PRD.json', settings: { ...then, worktreePerTask: true } },
   ],
   [
     'settings of 0.1, which knew no screen: the default must stand',
     { type: 'loop.started', at, document: 'PRD.json', settings: { mode: 'prd', forked: false } },
-    { type: 'loop.started', at, document: 'PRD.json', settings: defaultSettings('prd') },
+    { type: 'loop.started', at, document: 'PRD.json', settings: then },
   ],
   [
     'fields of tasks',

@@ -1,5 +1,6 @@
 // The real programs of the live suite: pinned versions, where they lie in their package, and how each is pointed at the mock.
 import type { Step } from './mock.ts';
+import type { Needs } from './place.ts';
 
 interface Place {
   /** A throw-away HOME. */
@@ -8,7 +9,7 @@ interface Place {
 }
 
 /** What makes an agent work without network or account. */
-interface Stage {
+export interface Stage {
   readonly environment: Readonly<Record<string, string>>;
   /** Relative to HOME. */
   readonly files: Readonly<Record<string, string>>;
@@ -29,6 +30,10 @@ export interface LiveAgent {
   readonly canSteer: boolean;
   readonly limit: Limit;
   readonly overloadStatus: number;
+  /** A login by subscription instead of a key, where it can be played. */
+  readonly subscription?: Pick<Needs, 'environment' | 'without'>;
+  /** It does not name its model in its stream: the file of its own where that stands, and a line that names one. */
+  readonly ownModel?: { readonly path: string; readonly line: (model: string) => string };
   /** For an agent that does not give up by itself when nobody answers. */
   readonly refusedWords?: readonly string[];
 }
@@ -48,6 +53,11 @@ const plainStep = (resetAtMs: number): Step => ({ error: 429, message: 'Rate lim
 
 const machine = `${process.platform}-${process.arch}`;
 
+const dummyLogin = {
+  environment: { CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-dummy' },
+  without: ['ANTHROPIC_API_KEY'],
+};
+
 const claude: LiveAgent = {
   name: 'claude',
   packageName: '@anthropic-ai/claude-code',
@@ -64,9 +74,9 @@ const claude: LiveAgent = {
     step: resetAtMs => ({ windowUsedUpUntilMs: resetAtMs }),
     tells: 'second',
     aheadMs: 6_000,
-    environment: { CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-dummy' },
-    without: ['ANTHROPIC_API_KEY'],
+    ...dummyLogin,
   },
+  subscription: dummyLogin,
   overloadStatus: 529,
 };
 
@@ -105,6 +115,7 @@ const codex: LiveAgent = {
     tells: 'minute',
     aheadMs: 180_000,
   },
+  ownModel: { path: '.codex/config.toml', line: model => `model = "${model}"\n` },
   overloadStatus: 503,
   refusedWords: ['--silence-timeout', '3s'],
 };

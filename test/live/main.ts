@@ -80,6 +80,7 @@ async function playAll(agent: LiveAgent, installed: Installed): Promise<readonly
   const rows: Row[] = [];
   for (const scenario of scenarios) {
     if (values.only !== undefined && !scenario.name.includes(values.only)) continue;
+    if (scenario.fits?.(agent) === false) continue;
     rows.push(await play(agent, installed.bin, scenario));
   }
   return rows;

@@ -10,7 +10,7 @@ import { shellCall, writeCall } from './tools.ts';
 
 /** What the model does with one request that offers tools. */
 export type Step =
-  | { readonly text: string }
+  | { readonly text: string; readonly outputTokens?: number }
   | { readonly sh: string }
   /** A tool by its own name. */
   | { readonly call: ToolCall }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
 import { isAlive } from '../../src/processes/identity.ts';
-import type { LiveAgent } from './agents.ts';
+import type { LiveAgent, Stage } from './agents.ts';
 import { nodeFolder, systemPath } from './install.ts';
 import { type Mock, type Model, startMock } from './mock.ts';
 import { storyPlace } from './story-model.ts';
@@ -58,6 +58,8 @@ export interface Needs {
   readonly model: Model;
   readonly environment?: Readonly<Record<string, string>>;
   readonly without?: readonly string[];
+  /** Changes how the agent is set up. */
+  readonly restage?: (stage: Stage) => Stage;
 }
 
 const name = 'live';
@@ -157,13 +159,20 @@ const isLocked = (path: string): boolean =>
   spawnSync('perl', ['-e', 'use Fcntl ":flock"; open(F,">>",$ARGV[0]); exit(flock(F,LOCK_EX|LOCK_NB) ? 0 : 1)', path])
     .status !== 0;
 
-export async function makePlace({ agent, bin, model, environment, without }: Needs): Promise<LivePlace> {
+export async function makePlace({
+  agent,
+  bin,
+  model,
+  environment,
+  without,
+  restage = stage => stage,
+}: Needs): Promise<LivePlace> {
   const mock = await startMock(model);
   const root = realpathSync(mkdtempSync(join(tmpdir(), `ralph-live-${agent.name}-`)));
   const [home, project, temporary] = [join(root, 'user'), join(root, 'project'), join(root, 'tmp')];
   for (const folder of [home, temporary]) mkdirSync(folder);
   makeRepository(project);
-  const stage = agent.stage({ home, url: mock.url });
+  const stage = restage(agent.stage({ home, url: mock.url }));
   for (const [path, content] of Object.entries(stage.files)) {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content);

@@ -1,6 +1,7 @@
 // What every real agent must live through, told as scenarios; each leaves no process behind.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { openPriceBook } from '../../src/agents/prices.ts';
 import type { Event, EventOf, EventType } from '../../src/core/event.ts';
 import type { FailureKind } from '../../src/core/failure.ts';
 import type { LiveAgent } from './agents.ts';
@@ -18,6 +19,8 @@ export interface Stand {
 
 export interface Scenario {
   readonly name: string;
+  /** Absent: every agent lives through it. */
+  fits?(agent: LiveAgent): boolean;
   run(stand: Stand): Promise<void>;
 }
 
@@ -50,19 +53,17 @@ async function assertExit(ended: ReturnType<LivePlace['run']>['ended'], code: nu
   return `${told.stdout}${told.stderr}`;
 }
 
-const only = ({ environment, without }: Pick<Needs, 'environment' | 'without'>) => ({
-  ...(environment === undefined ? {} : { environment }),
-  ...(without === undefined ? {} : { without }),
-});
+type Setup = Pick<Needs, 'environment' | 'without' | 'restage'>;
 
 /** Holds a place and the model that writes into it together. */
 async function withStories(
   stand: Stand,
   change: (stories: Model) => Model = stories => stories,
-  needs: Pick<Needs, 'environment' | 'without'> = {},
+  { environment, without, restage }: Setup = {},
 ): Promise<LivePlace> {
   let project = '';
-  const place = await stand.place({ model: change(storyModel(() => project)), ...only(needs) });
+  const model = change(storyModel(() => project));
+  const place = await stand.place({ model, environment, without, restage });
   project = place.project;
   return place;
 }
@@ -116,7 +117,7 @@ const loginNeeded: Scenario = {
 async function recoversFrom(
   stand: Stand,
   step: () => Step,
-  needs: Pick<Needs, 'environment' | 'without'> = {},
+  needs: Setup = {},
 ): Promise<{
   readonly place: LivePlace;
   readonly events: readonly Event[];
@@ -295,6 +296,71 @@ const refused: Scenario = {
   },
 };
 
+/** Four million tokens with its last word: sixty dollars at the price of the model that the suite uses. */
+const dearTokens = 4_000_000;
+
+const subscription: Scenario = {
+  name: 'a subscription login passes the preset of $50, and a typed limit binds it',
+  fits: agent => agent.subscription !== undefined,
+  async run(stand) {
+    const dear =
+      (good: Model): Model =>
+      (asked, count) => {
+        const step = good(asked, count);
+        return 'text' in step ? { ...step, outputTokens: dearTokens } : step;
+      };
+    const place = await withStories(stand, dear, stand.agent.subscription);
+    const said = flat(await assertExit(place.run().ended, 0));
+    assert.match(said, /\$50\.00 API-equivalent, which only alerts/);
+    assert.match(said, /\$\d{3}\.\d\d API-equivalent/);
+    const cost = all(await assertAchieved(place), 'usage.recorded').reduce(
+      (sum, { usage }) => sum + usage.costUsdMicros,
+      0,
+    );
+    assert.ok(cost > 100_000_000, `it cost ${cost}`);
+    const bound = await withStories(stand, dear, stand.agent.subscription);
+    assert.match(flat(await assertExit(bound.run(['--max-cost', '50']).ended, 4)), /spent of \$50\.00 \(--max-cost\)/);
+    const paid = await withStories(stand, dear);
+    await assertExit(paid.run().ended, 4);
+  },
+};
+
+const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+const ownModel: Scenario = {
+  name: 'without --model it costs the list price of the model in its own file, else its default is named',
+  fits: agent => agent.ownModel !== undefined,
+  async run(stand) {
+    const { path = '', line = () => '' } = stand.agent.ownModel ?? {};
+    const withModel = (model: string | undefined): Setup => ({
+      restage: stage => {
+        const text = `${model === undefined ? '' : line(model)}${stage.files[path] ?? ''}`;
+        return { ...stage, words: [], files: { ...stage.files, [path]: text } };
+      },
+    });
+    const listed = 'gpt-5.4';
+    const place = await withStories(stand, undefined, withModel(listed));
+    const said = flat(await assertExit(place.run().ended, 0));
+    assert.match(said, new RegExp(`model ${listed} \\(its config\\.toml\\)`));
+    assert.deepEqual(modelsAsked(place), [listed]);
+    const prices = await openPriceBook();
+    const usage = all(await assertAchieved(place), 'usage.recorded').map(event => event.usage);
+    for (const { inputTokens: input, outputTokens: output, cacheReadTokens: cacheRead, ...one } of usage) {
+      const wanted = prices.costUsdMicros({ input, output, cacheRead, cacheWrite: one.cacheWriteTokens }, listed);
+      assert.deepEqual([one.costUsdMicros, one.boundUsdMicros], [wanted, undefined]);
+    }
+    const usual = await withStories(stand, undefined, withModel(undefined));
+    const { stderr } = await usual.run(['--max-iterations', '1']).ended;
+    const card = flat(stderr);
+    const [named] = modelsAsked(usual);
+    assert.ok(card.includes(`model ${named} (its default)`), `it asked for ${named}`);
+  },
+};
+
+const modelsAsked = (place: LivePlace): readonly string[] => [
+  ...new Set(place.mock.requests.map(({ asked }) => asked.model)),
+];
+
 export const scenarios: readonly Scenario[] = [
   stories,
   loginNeeded,
@@ -306,4 +372,6 @@ export const scenarios: readonly Scenario[] = [
   terminated,
   killed,
   refused,
+  subscription,
+  ownModel,
 ];

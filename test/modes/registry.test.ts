@@ -23,11 +23,11 @@ import { endingOf } from '../../src/views/ending.ts';
 import { hour, minute } from '../core/given.ts';
 import { ledgerFiles, readLedgers } from '../oracles/ledgers.ts';
 
-it.each<[ModeWord, number, number, number | null, number, number, string, number?]>([
+it.each<[ModeWord, number, number, number | null, number | null, number, string, (number | null)?]>([
   ['goal', 10, 50, 120 * minute, 3, 5, 'DONE'],
   ['prompt', 100, 10, 4 * hour, 5, 5, 'LOOP_COMPLETE'],
-  ['prd', 50, 50, null, 5, 5, 'DONE'],
-  ['project', 50, 50, null, 5, 3, 'DONE'],
+  ['prd', 50, 50, null, null, 5, 'DONE', null], // what bounds a list: three tasks set aside in a row
+  ['project', 50, 50, null, null, 3, 'DONE', null],
   ['plan', 10, 50, null, 10, 4, 'DONE', 10], // one try and three more; failures of all steps come in a row
   ['review', 60, 50, 30 * minute, 12, 3, 'ALL_ISSUES_RESOLVED'],
 ])(
@@ -70,8 +70,18 @@ it.each<[ModeWord, string, ModeWord, Partial<Settings['policy']>]>([
   ['prd', '/pro\nject/PRD.JSONC', 'prd', {}],
   ['prd', 'tasks.yaml', 'lists', {}],
   ['project', '/project/tasks.json', 'project', { crashIsAttempt: true, documentShows: 'progress' }],
-  ['project', 'spec.md', 'interview', { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false }],
-  ['plan', '/project/plan.md', 'plan', { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true }],
+  [
+    'project',
+    'spec.md',
+    'interview',
+    { crashIsAttempt: true, documentShows: 'progress', restoreKeepsDocument: false, setsAside: false },
+  ],
+  [
+    'plan',
+    '/project/plan.md',
+    'plan',
+    { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true, setsAside: false },
+  ],
   [
     'review',
     '/project/spec.md',
@@ -82,6 +92,7 @@ it.each<[ModeWord, string, ModeWord, Partial<Settings['policy']>]>([
       achievedBy: 'rounds',
       onErrors: 'ask',
       restoreKeepsDocument: false,
+      setsAside: false,
     },
   ],
   [
@@ -148,7 +159,7 @@ describe('a loop of another release', () => {
     'given the unknown mode %s, then it can be read, and to open it is refused',
     async mode => {
       const { settings } = evolve(initialState, upcast(started({ mode })));
-      expect([settings.mode, settings.policy]).toEqual([mode, tasks]);
+      expect([settings.mode, settings.policy]).toEqual([mode, { ...tasks, setsAside: false }]);
       const because = `The mode "${mode}" is not known here: its loop was made by a newer version of Ralph.`;
       await expect(openMode(settings.mode)).rejects.toThrow(because);
       await expect(openModeSession(settings.mode)).rejects.toThrow(because);

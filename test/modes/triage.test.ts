@@ -48,7 +48,7 @@ const commands = (mode: string): readonly (readonly [number, ...string[]])[] => 
   [0, 'task', 'add', 'Make US-004', '--criterion', 'it is there'],
   [0, 'tell', 'shop', 'Be quick'],
   [0, 'pause', 'shop'],
-  [0, 'resume', 'shop'],
+  [5, 'resume', 'shop'],
   [0, 'answer', 'shop/E1', '--option', '1'],
   [0, 'run', 'PRD.json', '--mode', mode, ...run, '--json'],
   [0, 'loops', 'list', '--json'],

@@ -150,7 +150,7 @@ export const stateChanges: readonly StateChange[] = [
     rewrite: state => {
       const { stepwise: _, ...settings } = state['settings'] as Fields;
       const { mode, policy } = defaultSettings(modeFor(settings['mode'] as ModeWord, String(state['document'])));
-      return { ...state, settings: { ...settings, mode, policy } };
+      return { ...state, settings: { ...settings, mode, policy: { ...policy, setsAside: false } } };
     },
   },
   {
@@ -230,11 +230,16 @@ export interface NextChange {
 
 export const nextChanges: readonly NextChange[] = [];
 
-/** A task in a fork need not wait while other forks are saved: it may begin then, or Ralph wakes for it (ADR 40). */
-export function withoutSooner({ settings, checkpoints }: State, wanted: RecordedNext, now: RecordedNext): RecordedNext {
-  if (!settings.worktreePerTask || checkpoints.due.length === 0) return now;
-  return { effects: now.effects.filter(key => !key.startsWith('begin:')), wakeAt: wanted.wakeAt };
-}
+/** What is decided otherwise today, on purpose: the events that 0.4.0 decided, as today does in that state. */
+export const decisionChanges: readonly { readonly because: string; rewrite(event: Event, state: State): Event }[] = [
+  {
+    because: 'the mark of a task that is left out is committed at once (issue 14)',
+    rewrite: (event, { settings: { commits, worktreePerTask, policy } }) =>
+      event.type === 'task.skipped' && commits && !worktreePerTask && policy.documentShows !== 'nothing'
+        ? { ...event, commits: true }
+        : event,
+  },
+];
 
 /** How a stored event body becomes an event. */
 export const readEvent = (stored: unknown): Event => upcast(stored);
@@ -469,5 +474,26 @@ export const outputChanges: readonly OutputChange[] = [
     because: '`report --json` prints the LoopView with its history; report.json keeps its names',
     rewrite: (output, command, today) =>
       command[0] === 'report' ? json(output, old => viewOfReport(old, JSON.parse(today) as Fields)) : output,
+  },
+  {
+    because: 'there is one word for each level of proof, everywhere (issue 14)',
+    rewrite: (output, command) =>
+      (command[1] === 'show' && command[0] === 'loops'
+        ? output.replace(
+            /^( {4}\S+ +(?:pending|active |done {3}|blocked|skipped) {1,2})(.{11}) /gm,
+            (_whole, before: string, proof: string) => {
+              const word = { unverified: 'closed unverified', 'done before': 'done before the loop' }[proof.trim()];
+              return `${before}${(word ?? proof.trim()).padEnd(20)} `;
+            },
+          )
+        : output
+      )
+        .replace(/\| checked \|/g, '| proven |')
+        .replace(/claimed, unverified(?=[)| ]|$)/gm, 'closed unverified')
+        .replaceAll("on the agent's word", 'closed unverified')
+        .replace(/(\d+) unverified\b/g, '$1 closed unverified')
+        .replace(/, UNVERIFIED/g, ', closed unverified')
+        .replace(/(unverified: no) check is\n( +)configured/g, '$1\n$2check is configured')
+        .replace(/\(unverified\)/g, '(closed unverified)'),
   },
 ];

@@ -11,13 +11,13 @@ import { modeNames } from '../../src/modes/registry.ts';
 import { canonical } from '../../src/text/canonical.ts';
 import { everyEvent } from '../core/every-event.ts';
 import {
+  decisionChanges,
   nextChanges,
   type PackedState,
   type RecordedNext,
   readEvent,
   readInput,
   stateChanges,
-  withoutSooner,
 } from './changes.ts';
 import { ledgerFiles, type RecordedLedger, readLedgers } from './ledgers.ts';
 
@@ -34,6 +34,12 @@ const wantedState = (recorded: PackedState): string =>
 
 const wantedNext = (recorded: RecordedNext): string =>
   canonical(nextChanges.reduce((wanted, change) => change.rewrite(wanted), recorded));
+
+/** A task in a fork need not wait while other forks are saved: it may begin then, or Ralph wakes for it (ADR 40). */
+function withoutSooner({ settings, checkpoints }: State, wanted: RecordedNext, now: RecordedNext): RecordedNext {
+  if (!settings.worktreePerTask || checkpoints.due.length === 0) return now;
+  return { effects: now.effects.filter(key => !key.startsWith('begin:')), wakeAt: wanted.wakeAt };
+}
 
 function nextOf(state: State, at: number, recorded: RecordedNext): string {
   const { effects, wakeAt } = next(state, at, holder);
@@ -88,7 +94,10 @@ describe('the ledgers of 0.4.0', () => {
       const stored = events.map(one => readEvent(one.stored));
       const state = stored.slice(0, after).reduce(evolve, initialState);
       const got = decide(state, readInput(input), now).map(canonical);
-      expect(got, name).toEqual(stored.slice(after).map(canonical));
+      const wanted = stored
+        .slice(after)
+        .map(event => decisionChanges.reduce((one, change) => change.rewrite(one, state), event));
+      expect(got, name).toEqual(wanted.map(canonical));
     }
   });
 
@@ -108,8 +117,8 @@ describe('the ledgers of 0.4.0', () => {
   });
 });
 
-/** Total tables: a new kind without a row does not compile. */
-const kinds: Readonly<Record<EscalationKind, true>> = {
+/** Total tables: a new kind without a row does not compile. False: 0.4.0 did not know it. */
+const kinds: Readonly<Record<EscalationKind, boolean>> = {
   stuck: true,
   deviation: true,
   unknown: true,
@@ -120,7 +129,11 @@ const kinds: Readonly<Record<EscalationKind, true>> = {
   tamper: true,
   effect: true,
   approval: true,
+  budget: false,
 };
+const kindsThen = Object.entries(kinds).flatMap(([kind, isOld]) => (isOld ? [kind] : []));
+/** Types of events that 0.4.0 did not know. */
+const newTypes: ReadonlySet<EventType> = new Set<EventType>(['windows.reported', 'work.set-aside', 'work.given-back']);
 const answers: Readonly<Record<Answer['kind'], true>> = {
   option: true,
   text: true,
@@ -153,7 +166,12 @@ describe('what the ledgers hold', () => {
 
   it('every type of event', () => {
     const types = new Set<EventType>(events.map(event => event.type));
-    expect([...types].sort()).toEqual(everyEvent.map(event => event.type).sort());
+    expect([...types].sort()).toEqual(
+      everyEvent
+        .map(event => event.type)
+        .filter(type => !newTypes.has(type))
+        .sort(),
+    );
   });
 
   it('every mode', () => {
@@ -182,10 +200,10 @@ describe('what the ledgers hold', () => {
         .filter(event => event.type === 'escalation.answered')
         .map(event => ({ kind: questions.get(`${name}/${event.id}`)?.kind, answer: event.answer.kind })),
     );
-    expect([...new Set([...questions.values()].map(one => one.kind))].sort()).toEqual(Object.keys(kinds).sort());
+    expect([...new Set([...questions.values()].map(one => one.kind))].sort()).toEqual(kindsThen.sort());
     expect([...new Set(given.map(one => one.answer))].sort()).toEqual(Object.keys(answers).sort());
     const pairs = new Set(given.map(one => `${one.kind} ${one.answer}`));
-    for (const kind of Object.keys(kinds))
+    for (const kind of kindsThen)
       for (const answer of Object.keys(answers))
         expect(pairs, 'a kind with each answer').toContain(`${kind} ${answer}`);
   });

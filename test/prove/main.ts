@@ -5,6 +5,7 @@ import { flood } from '../processes/flood.ts';
 import { proveAdapters } from './adapters.ts';
 import { crash, undisturbed } from './crashes.ts';
 import { proveFloods } from './floods.ts';
+import { proveNights } from './nights.ts';
 import { nodes } from './nodes.ts';
 import { killAndLook, trialOf } from './orphans.ts';
 import { proveKilledPlans, provePlans } from './plans.ts';
@@ -106,6 +107,11 @@ const proofs: Readonly<Record<string, Proof>> = {
   crashes: { what: 'SIGKILL at random moments, then the same end', count: 100, run: crashes },
   syscalls: { what: 'SIGKILL at the k-th write, sync and rename, all of them', count: 1_000, run: syscalls },
   orphans: { what: 'SIGKILL over eight shapes of process trees, nobody left', count: 200, run: orphans },
+  nights: {
+    what: 'backlogs whose attempts fail, crash, lie or stay silent: what can be done is done, and nothing is lost',
+    count: 500,
+    run: proveNights,
+  },
   trees: {
     what: "loops with rollbacks in random dirty repositories: nothing of the user's changes, every checkpoint comes back",
     count: 500,

@@ -14,6 +14,12 @@ export interface SimulatedPlace {
 
 const textOf = (present: ReadonlySet<string>): string => `tree ${[...present].sort().join(',')}`;
 
+const namesIn = (tree: string): readonly string[] =>
+  tree
+    .slice('tree '.length)
+    .split(',')
+    .filter(name => name !== '');
+
 export interface SimulatedGit {
   readonly checkpoints: Checkpoints;
   readonly commits: Commits;
@@ -47,6 +53,14 @@ const checkpointsIn = ({ chances, present, saved }: SimulatedPlace): Checkpoints
     present.clear();
     for (const task of saved.get(to) ?? []) present.add(task);
     return { ok: true, written: ['a.txt'], deleted: [], merged: [], kept: chances.is(0.2) ? ['mine.txt'] : [] };
+  },
+  exchange: async ({ spans }) => {
+    if (chances.is(0.05)) return refusal;
+    for (const { from, to } of spans) {
+      for (const task of namesIn(from).filter(name => !namesIn(to).includes(name))) present.delete(task);
+      for (const task of namesIn(to).filter(name => !namesIn(from).includes(name))) present.add(task);
+    }
+    return { ok: true, paths: ['a.txt'], kept: [], tree: textOf(present) };
   },
   changes: async spans => spans.filter(span => span.from !== span.to).map(() => ({ path: 'a.txt', how: 'changed' })),
   repair: async () => ({ did: [], missing: [] }),

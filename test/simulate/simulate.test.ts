@@ -16,7 +16,7 @@ const reasons: readonly TerminationReason[] = [
 ];
 
 /** Two ends are rare: these seeds come to them. */
-const seeds = [...Array.from({ length: 500 }, (_, at) => at + 1), 591, 1_392];
+const seeds = [...Array.from({ length: 500 }, (_, at) => at + 1), 1_723, 2_451];
 
 describe('five hundred seeded loops', () => {
   it('each settle, obey every law, and together end for all nine reasons, with crashes and parallel iterations', async () => {
@@ -38,7 +38,7 @@ describe('five hundred seeded loops', () => {
     expect(parallel).toBeGreaterThan(125);
   });
 
-  it.each([17_037, 27_782, 31_710, 49_956])('seed %i, which once broke a law, keeps them all', async seed => {
+  it.each([1_846, 17_037, 27_782, 31_710, 49_956])('seed %i, which once broke a law, keeps them all', async seed => {
     expect((await simulate(seed)).seed).toBe(seed);
   });
 

@@ -30,9 +30,9 @@ describe('a loop that ended', () => {
     expect(endedByLimit(state)).toBe(byLimit);
   });
 
-  it('given a limit, then the hint says that a reopened loop does not run by itself', () => {
+  it('given a limit, then the hint is one line that goes on', () => {
     const [hint] = endingOf(ended('max_iterations', new Story(), 'iterations').state).next;
-    expect(hint).toMatch(/^ralph resume shop --max-iterations \d+ {3}# then the same command; counters kept$/);
+    expect(hint).toMatch(/^ralph resume shop --max-iterations \d+ {3}# goes on, counters kept$/);
   });
 
   it('given an average that was too long, then no resume is hinted at, which would end again at once', () => {

@@ -63,7 +63,7 @@ it('given a loop that was stopped, then the report holds its items, checks, erro
 it('given it as Markdown, then each task has a row that no text of an agent can break', () => {
   const story = told();
   const text = reportMarkdown(reportOf(story), story.state);
-  expect(text).toContain('| A | A \\| pipe | done | checked | 2 |');
+  expect(text).toContain('| A | A \\| pipe | done | checks still green | 2 |');
   expect(text).toMatch(/\| B \| Title of B \| parked \| 2 attempts.* \| 2 \|/);
   expect(text).toContain('| C | Title of C | skipped |  | 0 |');
   expect(text).toContain('| D | Title of D | done | done before the loop | 0 |');
@@ -78,7 +78,7 @@ it('given work closed on a word, then the report is not verified and the row say
   story.iteration('A', claims('A'));
   const report = reportOf(story);
   expect(report).toMatchObject({ verified: false, reason: '', completed_at: '' });
-  expect(reportMarkdown(report, story.state)).toContain('claimed, unverified');
+  expect(reportMarkdown(report, story.state)).toContain('closed unverified');
 });
 
 it('given HTML in a title or an error, then it stays text (B65)', () => {

@@ -148,7 +148,7 @@ describe('in goal mode', () => {
       ['goal', performers[0]],
       ['goal', performers[0]],
     ]);
-    expect(reportMarkdown(report, story.state)).toContain('| item-2 | form \\| "x" | done | claimed, unverified | 0 |');
+    expect(reportMarkdown(report, story.state)).toContain('| item-2 | form \\| "x" | done | closed unverified | 0 |');
   });
 
   it('the report answers for reason, items, iterations, tokens, cost, checks, checkpoints and errors', () => {

@@ -15,7 +15,7 @@ const of = <Type extends Event['type']>(type: Type, part: object): Event =>
   ({ ...everyEvent.find(event => event.type === type), ...part }) as Event;
 
 it.each<[Event, string]>([
-  [of('task.closed', { verified: false }), 'A done, UNVERIFIED: the reason'],
+  [of('task.closed', { verified: false }), 'A done, closed unverified: the reason'],
   [of('task.closed', { verified: true }), 'A done, proven: the reason'],
   [of('check.ended', { passed: true }), 'check npm test passed for A in 0.0s'],
   [of('check.ended', {}), 'check npm test FAILED for A in 0.0s'],

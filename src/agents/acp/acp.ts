@@ -39,7 +39,7 @@ const readsNothing: StreamProblem = { kind: 'process', text: 'it asks without en
 function startAcpRun(options: AcpAgentOptions, assignment: Assignment, stop: AbortSignal, push: Push): AgentProcess {
   const stdin = openStdin();
   const errors = tailOf(errorsCharsMax);
-  const listener = openSessionListener(options.prices, push, stdin.busy);
+  const listener = openSessionListener(options.prices, push, stdin.busy, options.account);
   const onNoise = (line: string): void => errors.add(`${line}\n`);
   const connection = openConnection({ write: stdin.write, onUpdate: listener.update, onNoise });
   const order = processOrder(options, assignment);

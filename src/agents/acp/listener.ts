@@ -2,7 +2,7 @@
 
 import type { Usage } from '../../core/event.ts';
 import { countOf, detailOf, type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import type { AgentEvent, PriceBook, StreamProblem, Tokens } from '../agent.ts';
+import type { Account, AgentEvent, PriceBook, StreamProblem, Tokens } from '../agent.ts';
 import type { Note } from '../performer.ts';
 import { gatherText, type Push } from '../process-run.ts';
 import { messageCharsMax, openMessage } from '../reader.ts';
@@ -11,9 +11,9 @@ import { addTokens, estimateTokens, noTokens, openMeter, sumTokens, type TurnSiz
 export type SessionListener = ReturnType<typeof openSessionListener>;
 
 /** `busy` hears whether a tool is at work. */
-export function openSessionListener(prices: PriceBook, push: Push, busy: (isBusy: boolean) => void) {
+export function openSessionListener(prices: PriceBook, push: Push, busy: (isBusy: boolean) => void, account?: Account) {
   const updates = openUpdateReader();
-  const usage = openSessionUsage(prices);
+  const usage = openSessionUsage(prices, account);
   const text = gatherText(push);
   let wasBusy = false;
 
@@ -225,10 +225,11 @@ function trackTools(onNew: () => void) {
 // Usage: every agent states it in another place, and some not at all.
 
 /** Each function gives the new totals of the session, undefined when they did not change. */
-export function openSessionUsage(prices: PriceBook) {
+export function openSessionUsage(prices: PriceBook, account: Account = {}) {
   let turnByModel = new Map<string, Tokens>();
   let tokens = noTokens;
-  let current = '';
+  const usual = account.model?.name ?? '';
+  let current = usual;
   let costUsd: unknown;
 
   /**
@@ -241,8 +242,11 @@ export function openSessionUsage(prices: PriceBook) {
       costUsdMicros: () =>
         [...turnByModel].reduce((sum, [model, used]) => sum + prices.costUsdMicros(used, model || undefined), 0),
       windowTokens: () => prices.windowTokens(current || undefined),
+      knows: () => [...turnByModel.keys()].every(prices.knows),
     },
-    undefined,
+    '', // which of them works is known above
+    false,
+    account.billing,
   );
   const total = (): Usage | undefined => meter.usage({ type: 'usage', tokens, costUsd });
 
@@ -265,7 +269,7 @@ export function openSessionUsage(prices: PriceBook) {
     usedFraction: meter.usedFraction,
     /** The model that works, unless an answer names another. */
     model(name: string | undefined): void {
-      current = name ?? '';
+      current = name ?? usual;
     },
   };
 }

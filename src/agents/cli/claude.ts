@@ -1,11 +1,22 @@
 // Claude Code: prompt and notes as lines of JSON on its stdin, which stays open so that it can be steered and interrupted.
 
+import type { LimitWindow } from '../../core/event.ts';
 import type { FailureKind } from '../../core/failure.ts';
 import { type Fields, fieldsOf, listOf, textOf } from '../../text/fields.ts';
-import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+import type {
+  Account,
+  AgentCli,
+  AgentEvent,
+  Launch,
+  LaunchOrder,
+  OwnPlace,
+  Reader,
+  StreamProblem,
+  Tokens,
+} from '../agent.ts';
 import { modelArgs, networkVariables, systemFile } from '../launch.ts';
 import { nothing, openMessage, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
-import { combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
+import { addTokens, combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
 
 /** Tried with claude 2.1.325. */
 export const claude: AgentCli = {
@@ -45,11 +56,34 @@ export const claude: AgentCli = {
     files: ['.claude/.credentials.json'],
     command: 'claude /login',
   },
+  account,
   systemFlags: ['--append-system-prompt', '--system-prompt'],
   launch,
   reader: claudeReader,
   steering: { say: userLine, interrupt: () => interruptLine },
 };
+
+/** Each is billed instead of a subscription that is logged in; the first that is set wins. */
+const payingVariables = [
+  'CLAUDE_CODE_USE_BEDROCK',
+  'CLAUDE_CODE_USE_VERTEX',
+  'CLAUDE_CODE_USE_FOUNDRY',
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+];
+
+/** Its settings may set variables, too. On a Mac the login is in the keychain: then the stream tells. */
+function account({ environment, json }: OwnPlace): Account {
+  const folder = environment['CLAUDE_CONFIG_DIR'] || '.claude';
+  const settings = json(`${folder}/settings.json`, []);
+  const set: Fields = { ...environment, ...fieldsOf(settings['env']), apiKeyHelper: settings['apiKeyHelper'] };
+  const isSet = (name: string): boolean => (set[name] ?? '') !== '';
+  const paying = [...payingVariables, 'apiKeyHelper'].find(isSet);
+  const { claudeAiOauth } = json(`${folder}/.credentials.json`, []);
+  const isLoggedIn = isSet('CLAUDE_CODE_OAUTH_TOKEN') || fieldsOf(claudeAiOauth)['accessToken'] !== undefined;
+  if (paying !== undefined) return { billing: 'paid', billedInstead: isLoggedIn ? paying : undefined };
+  return { billing: isLoggedIn ? 'subscription' : undefined };
+}
 
 const interruptLine = `${JSON.stringify({
   type: 'control_request',
@@ -105,6 +139,7 @@ function trackTurns() {
   let trouble = noTrouble;
   let result: Fields | undefined;
   let hasBegun = false;
+  let isByKey = false;
   /** A message comes: what was in its way is so no longer, but for a limit. */
   function goesOn(byMain: boolean): void {
     trouble = trouble.rejected === undefined ? noTrouble : { rejected: trouble.rejected };
@@ -112,10 +147,12 @@ function trackTurns() {
   }
   return {
     goesOn,
-    /** `init`: one comes before each turn. */
-    began() {
+    /** `init`: one comes before each turn. "none" is said of a gateway's token, too: only limits show a subscription. */
+    began(keySource: string): readonly AgentEvent[] {
       if (hasBegun) goesOn(true);
       hasBegun = true;
+      isByKey = keySource !== '' && keySource !== 'none';
+      return isByKey ? [{ type: 'billing', by: 'paid' }] : nothing;
     },
     hadTrouble(more: Trouble) {
       trouble = { ...trouble, ...more };
@@ -125,11 +162,12 @@ function trackTurns() {
     },
     /** Only a limit that is reached: the reset of a window that still allows work says nothing about a later refusal. */
     readLimit(info: Fields): readonly AgentEvent[] {
-      if (info['status'] !== 'rejected') return nothing;
+      const facts = accountFacts(info, isByKey);
+      if (info['status'] !== 'rejected') return facts;
       trouble = { ...trouble, rejected: info };
       const resetAtMs = resetOf(info);
       const detail = `${textOf(info['rateLimitType']) || 'limit'}: used up`;
-      return resetAtMs === undefined ? nothing : [{ type: 'limit', resetAtMs, detail }];
+      return resetAtMs === undefined ? facts : [...facts, { type: 'limit', resetAtMs, detail }];
     },
     /** That of the last turn, while no other has begun. */
     result: () => result,
@@ -161,8 +199,8 @@ export function claudeReader(): Reader {
 
   function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] === 'init') {
-      turns.began();
-      return sessionOpened(event['session_id']);
+      const paid = turns.began(textOf(event['apiKeySource']));
+      return [...sessionOpened(event['session_id']), ...paid];
     }
     if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
     if (event['subtype'] === 'api_retry') turns.hadTrouble({ retried: event });
@@ -262,10 +300,33 @@ function wordsOf(main: Fields, failed: Fields): string {
   return textOf(main['result']) || errors.join('; ') || written || `ended with an error: ${code}`;
 }
 
-/** Seconds since 1970. */
+/** Work goes on when the last of the windows that are used up is reset. */
 function resetOf(info: Fields | undefined): number | undefined {
-  const seconds = info?.['resetsAt'];
-  return typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1_000 : undefined;
+  const used = windowsOf(info ?? {}).filter(one => one.isUsedUp);
+  const resets = [timeOf(info?.['resetsAt']), ...used.map(one => one.resetAtMs)].filter(at => at !== undefined);
+  return resets.length === 0 ? undefined : Math.max(...resets);
+}
+
+/** Given in seconds since 1970. */
+const timeOf = (seconds: unknown): number | undefined =>
+  typeof seconds === 'number' && Number.isFinite(seconds) ? seconds * 1_000 : undefined;
+
+/** As many as the provider reports, under its own names: some plans have none. */
+function windowsOf(info: Fields): readonly LimitWindow[] {
+  return Object.entries(fieldsOf(info['unifiedWindows'])).map(([name, value]) => {
+    const { utilization, resetsAt, status } = fieldsOf(value);
+    const usedFraction = typeof utilization === 'number' && utilization >= 0 ? utilization : undefined;
+    return { name, usedFraction, resetAtMs: timeOf(resetsAt), isUsedUp: status === 'rejected' };
+  });
+}
+
+/** Told of a subscription alone (seen with 2.1.325: neither with a key nor with a gateway's token); beyond it, it is billed. */
+function accountFacts(info: Fields, isByKey: boolean): readonly AgentEvent[] {
+  const by = isByKey || info['isUsingOverage'] === true ? 'paid' : 'subscription';
+  return [
+    { type: 'billing', by },
+    { type: 'windows', windows: windowsOf(info) },
+  ];
 }
 
 // Its tokens: live from each message's own count, at the end from modelUsage, which is the truth.
@@ -288,6 +349,23 @@ const messageNames = {
   cacheRead: 'cache_read_input_tokens',
   cacheWrite: 'cache_creation_input_tokens',
 };
+
+/** What was counted under this name stands elsewhere now. */
+const emptied = (model: string): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined });
+
+/** Without the list by model its sum is the truth; tokens are those that were counted live, or stated for the turn. */
+function readTotal(totals: Map<string, Tokens>, result: Fields): readonly AgentEvent[] {
+  const costUsd = result['total_cost_usd'];
+  if (typeof costUsd !== 'number' || !(costUsd > 0)) return nothing;
+  const [only, ...others] = totals.keys();
+  const counted = [...totals.values()].reduce(addTokens, noTokens);
+  const tokens = combineTokens(counted, tokensIn(fieldsOf(result['usage']), messageNames), Math.max);
+  const model = others.length === 0 ? only : undefined;
+  const renamed = [...totals.keys()].filter(name => name !== model);
+  totals.clear();
+  if (model !== undefined) totals.set(model, tokens);
+  return [...renamed.map(emptied), { type: 'usage', tokens, model: model || undefined, costUsd }];
+}
 
 /** Each thread (the main one, each subagent) writes one message at a time. */
 function trackUsage() {
@@ -330,14 +408,11 @@ function trackUsage() {
         const fields = fieldsOf(counts);
         return { type: 'usage', tokens: tokensIn(fields, resultNames), model, costUsd: fields['costUSD'] } as const;
       });
-      if (stated.length === 0) return nothing;
+      if (stated.length === 0) return readTotal(totals, result);
       const renamed = [...totals.keys()].filter(model => stated.every(each => each.model !== model));
       totals.clear();
       for (const { model, tokens } of stated) totals.set(model, tokens);
-      return [
-        ...renamed.map(model => ({ type: 'usage', tokens: noTokens, model: model || undefined }) as const),
-        ...stated,
-      ];
+      return [...renamed.map(emptied), ...stated];
     },
   };
 }

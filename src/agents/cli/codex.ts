@@ -1,7 +1,7 @@
 // Codex: one turn of `codex exec --json` with the prompt on stdin; it names no model and no cost, and errors are words.
 
 import { detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem } from '../agent.ts';
+import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, OwnPlace, Reader, StreamProblem } from '../agent.ts';
 import { kindByWords, type WordsOfKind } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
@@ -19,7 +19,7 @@ export const codex: AgentCli = {
   vendor: 'openai',
   chosenFor: ['work', 'judge'],
   beware:
-    'It names neither its model nor a cost: give `--model`, else its tokens are charged at an upper bound. Errors come as words only. Without a network it reconnects for ever; Ralph ends it after two minutes of that.',
+    'It names neither its model nor a cost: its tokens are priced by `--model`, else by the model in its `config.toml`, else by its default; the card says which. Where that has no known price they are counted at an upper bound. Errors come as words only. Without a network it reconnects for ever; Ralph ends it after two minutes of that.',
   environment: [
     ...networkVariables,
     'OPENAI_API_KEY',
@@ -35,9 +35,71 @@ export const codex: AgentCli = {
     files: ['.codex/auth.json'],
     command: 'codex login',
   },
+  account,
   launch,
   reader: () => codexReader(),
 };
+
+/** What it takes where nobody names a model (seen with 0.166.0). */
+const defaultModel = 'gpt-6.1-sol';
+
+/** By its arguments, its profile, its settings. A provider of the user's own may be paid in any way. */
+function account({ environment, args, text, json }: OwnPlace): Account {
+  const folder = environment['CODEX_HOME'] || '.codex';
+  const settings = tomlTexts(text(`${folder}/config.toml`) ?? '');
+  const overrides = tomlTexts(valuesOf(args, '-c', '--config').join('\n'));
+  const profile = valuesOf(args, '-p', '--profile').at(-1) ?? settings.get('profile') ?? '';
+  const found = (key: string): string | undefined =>
+    overrides.get(key) ?? settings.get(`profiles.${profile}.${key}`) ?? settings.get(key);
+  const typed = valuesOf(args, '-m', '--model').at(-1) ?? overrides.get('model');
+  const written = found('model');
+  const from = typed === undefined ? (written === undefined ? 'its default' : 'its config.toml') : '--agent-args';
+  const model = { name: typed ?? written ?? defaultModel, from };
+  const isOwnProvider = !['openai', undefined].includes(found('model_provider'));
+  if (isOwnProvider) return { model };
+  return { model, ...billingOf(environment, json(`${folder}/auth.json`, ['auth_mode'])) };
+}
+
+/** A key in the environment goes before the login; a login by key is billed, one by ChatGPT is not. */
+function billingOf(environment: OwnPlace['environment'], login: Fields): Pick<Account, 'billing' | 'billedInstead'> {
+  const mode = textOf(login['auth_mode']) || (login['OPENAI_API_KEY'] == null ? '' : 'apikey');
+  const isChatGpt = mode.startsWith('chatgpt') || (mode === '' && login['tokens'] !== undefined);
+  if ((environment['CODEX_API_KEY'] ?? '') !== '')
+    return { billing: 'paid', billedInstead: isChatGpt ? 'CODEX_API_KEY' : undefined };
+  if (isChatGpt) return { billing: 'subscription' };
+  return { billing: mode === '' ? undefined : 'paid' };
+}
+
+/** `-m x`, `--model x` and `--model=x`. */
+function valuesOf(args: readonly string[], ...names: readonly string[]): readonly string[] {
+  return args.flatMap((word, at) => {
+    const name = names.find(one => word === one || word.startsWith(`${one}=`));
+    if (name === undefined) return [];
+    return word === name ? (args[at + 1] ?? []) : word.slice(name.length + 1);
+  });
+}
+
+const tableLine = /^\s*\[\s*([^[\]]+?)\s*\]\s*(?:#.*)?$/;
+const textLine = /^\s*([\w."'-]+)\s*=\s*(?:"([^"\\]*)"|'([^']*)'|([\w.:/-]+))\s*(?:#.*)?$/;
+const bareKey = (key: string): string => key.replaceAll(/["'\s]/g, '');
+
+/** The short texts of a TOML file by their dotted keys; what it says in several lines is passed over. */
+export function tomlTexts(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  let table = '';
+  let isInside = false;
+  for (const line of text.split(/\r?\n/)) {
+    const fences = line.split(/"{3}|'{3}/).length - 1;
+    if (fences % 2 === 1) isInside = !isInside;
+    if (isInside || fences > 0) continue;
+    const opened = tableLine.exec(line);
+    if (opened !== null) table = `${bareKey(opened[1] ?? '')}.`;
+    const [, key, basic, literal, bare] = textLine.exec(line) ?? [];
+    const value = basic ?? literal ?? bare;
+    if (key !== undefined && value !== undefined) found.set(`${table}${bareKey(key)}`, value);
+  }
+  return found;
+}
 
 /**
  * Its retries cannot be set: it refuses to start when the settings of a built-in provider are changed. It has no `systemFlags`:

@@ -23,7 +23,7 @@ export const opencode: AgentCli = {
   namesModel: false,
   chosenFor: ['work'],
   beware:
-    'It has no last word: its end is a step that stops. When the context stays too long it would compact for ever; Ralph ends it after the third time. Its retries cannot be set, so an overloaded provider costs it half a minute of silence.',
+    'It has no last word: its end is a step that stops. When the context stays too long it would compact for ever; Ralph ends it after the fourth time without a tool call between. Its retries cannot be set, so an overloaded provider costs it half a minute of silence.',
   environment: [...networkVariables, ...providerKeys, ...own],
   fixedEnvironment: {
     OPENCODE_DISABLE_AUTOUPDATE: '1',
@@ -42,7 +42,7 @@ export const opencode: AgentCli = {
   reader: opencodeReader,
 };
 
-/** It compacts and tries again after each: by then it is a loop (110 in 30 s were seen). */
+/** It compacts and tries again after each: more without any work between are a loop (110 in 30 s were seen). */
 const overflowsMax = 3;
 /** By these its own loop goes on; after every other reason it exits. */
 const goesOn: ReadonlySet<string> = new Set(['', 'tool-calls', 'unknown']);
@@ -65,6 +65,10 @@ function launch(order: LaunchOrder): Launch {
     environment: instructions === undefined ? undefined : { [inlineConfig]: instructions },
   };
 }
+
+/** An overflow may be overcome. */
+const isFatal = (problem: StreamProblem | undefined): boolean =>
+  problem !== undefined && problem.kind !== 'context-too-long';
 
 function opencodeReader(): Reader {
   const totals = openTokenTotals();
@@ -119,8 +123,8 @@ function opencodeReader(): Reader {
   return {
     read(event) {
       const events = read(event);
-      const hasFailed = answer.problem !== undefined && answer.problem.kind !== 'context-too-long';
-      answer.finished = hasStopped || hasFailed || overflows >= overflowsMax;
+      if (event['type'] === 'tool_use') overflows = 0;
+      answer.finished = hasStopped || isFatal(answer.problem) || overflows > overflowsMax;
       return events;
     },
     result: answer.result,

@@ -1,10 +1,11 @@
 // Agents as a person is told about them: which is taken unasked, its login, and how we know that its record is right.
-import { existsSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import type { AgentCli, Proof } from '../../agents/agent.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Account, AgentCli, OwnPlace, Proof } from '../../agents/agent.ts';
 import { type CliName, cliNames, loadCli } from '../../agents/registry.ts';
 import type { AgentName } from '../../config/agents.ts';
 import { findProgram } from '../../processes/find-program.ts';
+import { fieldsOf } from '../../text/fields.ts';
 
 export { cliNames };
 
@@ -32,6 +33,33 @@ export function loginOf({ login }: Pick<AgentCli, 'login'>, env: Variables): Log
   const home = env['HOME'];
   const hasFile = home !== undefined && isAbsolute(home) && login.files.some(name => existsSync(join(home, name)));
   return hasFile ? { known: true, by: 'files', words: 'its own files' } : { known: false, words: 'unknown' };
+}
+
+/** Who pays for it and which model works, by what is there before it is started. Values of secrets stay where they are. */
+export function accountOf(
+  cli: Pick<AgentCli, 'account'>,
+  environment: Variables,
+  args: readonly string[] = [],
+): Account {
+  const home = environment['HOME'] ?? '';
+  const text = (path: string): string | undefined => {
+    if (!isAbsolute(path) && !isAbsolute(home)) return undefined;
+    try {
+      return readFileSync(resolve(home, path), 'utf8');
+    } catch {
+      return undefined;
+    }
+  };
+  const json: OwnPlace['json'] = (path, keep) => {
+    const withoutSecrets = (key: string, value: unknown): unknown =>
+      typeof value === 'string' && value !== '' && !keep.includes(key) ? 'present' : value;
+    try {
+      return fieldsOf(JSON.parse(text(path) ?? '', withoutSecrets));
+    } catch {
+      return {};
+    }
+  };
+  return cli.account?.({ environment, args, text, json }) ?? {};
 }
 
 /** What is said about an agent of which we have seen only the manual. */

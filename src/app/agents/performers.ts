@@ -1,19 +1,19 @@
 // Makes the performers that the settings name, and says what a person should know about each before it is started.
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
+import type { Account, AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
 import type { Performer } from '../../agents/performer.ts';
 import { type CliName, cliNames, isCliName, loadCli } from '../../agents/registry.ts';
 import type { Check } from '../../checks/check.ts';
 import { specOf } from '../../config/agents.ts';
 import type { Config } from '../../config/settings.ts';
-import type { Settings } from '../../core/settings.ts';
+import { everyPerformer, type Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
-import { clisFor, firstInstalled, type Login, loginOf } from './agents.ts';
+import { accountOf, clisFor, firstInstalled, type Login, loginOf } from './agents.ts';
 import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
 
-type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase'>;
+type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'stronger'>;
 
 /** What agents and checks depend on: a part of all that is prepared. */
 export interface AgentNeeds {
@@ -40,6 +40,8 @@ export interface AgentFacts {
   readonly model?: string;
   readonly version?: string;
   readonly login?: Login;
+  /** Who pays, and the model that works where none was asked for. */
+  readonly account?: Account;
   readonly proof?: Proof;
   /** Where the money figures come from. */
   readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
@@ -56,10 +58,9 @@ interface Checked {
 
 /** Exit 7 when an agent is missing: nothing is written before this is known (F32). */
 export async function buildPerformers(needs: AgentNeeds): Promise<Readonly<Record<string, Agent>>> {
-  const { performers, performersByTask, performersByPhase } = needs.settings;
   const own = Object.fromEntries(needs.provided?.performers.map(one => [one.name, one]) ?? []);
   const checked: (readonly [string, Checked])[] = [];
-  for (const spec of new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]))
+  for (const spec of everyPerformer(needs.settings))
     if (!Object.hasOwn(own, spec)) checked.push([spec, await checkedFor(spec, needs)]);
   const limits = processLimits(needs);
   const readOnly = withReadOnly(limits, readOnlyFor(needs));
@@ -163,18 +164,31 @@ async function checkedCli(
   const { cliAgent } = await import('../../agents/driver.ts');
   const book = await prices();
   const version = packagedVersion(program);
+  const environment = environmentOf(needs, cli.environment);
+  const args = argsFor(agent, needs);
+  const account = accountOf(cli, environment, args);
   const order = {
     name: spec,
     program,
-    environment: environmentOf(needs, cli.environment),
-    args: argsFor(agent, needs),
+    environment,
+    args,
+    account,
     prices: book,
     timers: timersOf(needs.config),
     model,
   };
   const login = loginOf(cli, needs.env);
   return {
-    facts: { spec, agent, login, proof: cli.proof, cost: costOf(cli, model, book), model, version },
+    facts: {
+      spec,
+      agent,
+      login,
+      account,
+      proof: cli.proof,
+      cost: costOf(cli, model ?? account.model?.name, book),
+      model,
+      version,
+    },
     make: limits => cliAgent(cli, { ...order, ...limits }),
   };
 }
@@ -200,17 +214,20 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
   const { acpAgent } = await import('../../agents/acp/acp.ts');
   const { usualTimers } = await import('../../agents/driver.ts');
   const cli = await behindAcp(word);
+  const environment = { ...environmentOf(needs, cli?.environment), ...cli?.fixedEnvironment };
+  const account = cli && accountOf(cli, environment);
   const order = {
     name: spec,
     command: [program, ...args, ...argsFor('acp', needs)] as const,
-    environment: { ...environmentOf(needs, cli?.environment), ...cli?.fixedEnvironment },
+    environment,
+    account,
     prices: await prices(),
     permission: 'allow' as const, // as every other agent is started: nobody is there to ask
     timers: { ...usualTimers, ...timersOf(needs.config) },
     model,
   };
   return {
-    facts: { spec, agent: 'acp', cost: 'estimated', login: cli && loginOf(cli, needs.env), model },
+    facts: { spec, agent: 'acp', cost: 'estimated', login: cli && loginOf(cli, needs.env), account, model },
     make: limits => acpAgent({ ...order, ...limits }),
   };
 }

@@ -5,7 +5,7 @@ import { phaseOf, shouldHandOff } from '../../core/handoff.ts';
 import { type CheckOutcome, type Input, isBound, type Performed } from '../../core/input.ts';
 import { next } from '../../core/next.ts';
 import { isBounded, type Settings } from '../../core/settings.ts';
-import { initialState, liveIteration, type State } from '../../core/state.ts';
+import { countedUsdMicros, initialState, liveIteration, type State } from '../../core/state.ts';
 import { findTask, type TaskSpec } from '../../core/task.ts';
 import type { Phase } from '../../messages/report.ts';
 import { decide } from '../../modes/decide.ts';
@@ -101,7 +101,7 @@ export function planIteration(
 
 function budgetRemaining({ spend: { usage }, settings }: State): number | null {
   const max = settings.limits.costUsdMicrosMax;
-  return max === null ? null : Math.max(0, max - usage.costUsdMicros) / 1_000_000;
+  return max === null ? null : Math.max(0, max - countedUsdMicros(settings, usage)) / 1_000_000;
 }
 
 /** What an iteration left behind. */
@@ -162,7 +162,7 @@ export function checkHandoff(state: State): HandoffTrigger | undefined {
     contextFractionMax: settings.contextFractionMax,
     errorsInRow: state.streaks.errors,
     errorsToHandOff: settings.errorsToHandOff,
-    budgetUsed: max === null ? 0 : usage.costUsdMicros / max,
+    budgetUsed: max === null ? 0 : countedUsdMicros(settings, usage) / max,
     budgetAlertFraction: settings.budgetAlertFraction,
     budgetAlerted: isHandedOff,
     phaseComplete: false,

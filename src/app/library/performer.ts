@@ -186,7 +186,18 @@ const usageParts: Kinds = {
   cacheWriteTokens: amount,
   costUsdMicros: amount,
   estimated: truth,
+  unbilledUsdMicros: optional(amount),
+  boundUsdMicros: optional(amount),
 };
+
+const windowParts: Kinds = {
+  name: text,
+  usedFraction: optional(amount),
+  resetAtMs: optional(time),
+  isUsedUp: truth,
+};
+const isWindows = (value: unknown): boolean =>
+  Array.isArray(value) && value.every(one => take(one, windowParts, 'window').ok);
 
 const failureParts: Kinds = {
   kind: oneOf(Object.keys(failureRules)),
@@ -205,6 +216,7 @@ const parts: { readonly [Type in Activity['type']]: Kinds } = {
   told: { note: text },
   session: { id: text },
   limit: { resetAtMs: time, detail: text },
+  windows: { windows: [isWindows, 'a list of windows'] },
   ended: { message: text, failure: optional(table), reaped: optional([isAmount, 'a number']) },
 };
 

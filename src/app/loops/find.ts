@@ -1,9 +1,7 @@
 // Finding loops: which one a person means, the newest of a document, its events, and its lease.
 import { dirname, sep } from 'node:path';
-import type { State } from '../../core/state.ts';
 import type { Replayed } from '../../engine/replay.ts';
 import type { Lease, Ledger, LoopRow, Recorded } from '../../ledger/ledger.ts';
-import { planName } from '../../modes/plan/views/paths.ts';
 import { UsageError } from '../../text/errors.ts';
 import { freshHolder, ledgerEvents, noLoopYet, stateOf } from '../app.ts';
 
@@ -69,12 +67,6 @@ export async function newestLoop(
 export async function* eventsIn(ledger: Ledger, loop: string): AsyncGenerator<Recorded> {
   for await (const page of ledgerEvents(ledger, loop)) yield* page;
 }
-
-/** How a loop that waited goes on, as a line that can be typed where that is known. */
-export const resumeHint = ({ settings, loop: { projectId, document, directory } }: State): string =>
-  settings.policy.vault && settings.performers.length === 0
-    ? `ralph plan run ${planName(document, directory, projectId)}`
-    : 'the same command as before, with its agent';
 
 const renewEveryMs = 15_000;
 

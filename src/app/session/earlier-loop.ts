@@ -8,7 +8,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Mode } from '../../modes/mode.ts';
 import { someOf } from '../../text/format.ts';
 import { endedUnasked } from '../../views/ending.ts';
-import { type Environment, hasLedger, openLedger } from '../app.ts';
+import { type Environment, hasLedger, openLedger, stateOf } from '../app.ts';
 import { newestLoop } from '../loops/find.ts';
 
 interface Work {
@@ -48,15 +48,19 @@ interface LedgerPlace {
   readonly env: Environment;
   /** Absent: that of `home`, where there is one. */
   readonly ledger?: Ledger | undefined;
+  /** A loop that is meant whatever came after it. */
+  readonly resumes?: string | undefined;
 }
 
-/** The newest loop of a document. Only looked up, and in silence: whoever opens the ledger to write says what is wrong. */
-export async function newestState({ home, env, ledger }: LedgerPlace, path: string): Promise<State | undefined> {
-  if (ledger !== undefined) return (await newestLoop(ledger, path))?.state;
+/** The newest loop of a document, or the one that is meant. Only looked up, and in silence: whoever opens the ledger to write says what is wrong. */
+export async function newestState(place: LedgerPlace, path: string): Promise<State | undefined> {
+  const { home, env, ledger, resumes } = place;
+  if (ledger !== undefined)
+    return resumes === undefined ? (await newestLoop(ledger, path))?.state : (await stateOf(ledger, resumes)).state;
   if (!hasLedger(home)) return undefined;
   const opened = await openLedger({ home, env, warn: () => {}, readOnly: true }).catch(() => undefined);
   try {
-    return (await newestLoop(opened, path))?.state;
+    return opened === undefined ? undefined : await newestState({ ...place, ledger: opened }, path);
   } catch {
     return undefined;
   } finally {

@@ -78,8 +78,9 @@ export function resumeCommands(prepared: Prepared, state: State, { protectedHash
   const resume: Command = { type: 'resume' };
   return [
     ...(isUnchanged ? (changed === undefined ? [] : [changed]) : [anew]),
+    // Whoever says so ends a wait too, and opens again what is over.
+    ...(state.control.paused === undefined && prepared.resumes === undefined ? [] : [resume]),
     ...approvalByRunning(prepared, state),
-    ...(state.control.paused === undefined ? [] : [resume]),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { flagName, keys } from '../../config/fields.ts';
 import type { RunConfig } from '../../config/resolve.ts';
-import type { ModeName } from '../../core/settings.ts';
+import type { ModeName, Settings } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -24,7 +24,7 @@ import { type DocumentPlace, readDocument } from '../documents.ts';
 import { refuseProblems } from '../problems.ts';
 import { closedIn, newestState } from './earlier-loop.ts';
 import { inspectRepository } from './repository.ts';
-import { refuseUnrecorded } from './resume-rules.ts';
+import { keptValues, refuseLost, refuseUnrecorded } from './resume-rules.ts';
 import { type DecidedRun, decideSettings, type Known, roundsOf } from './settings-rules.ts';
 
 /** What a program brings along instead of naming it: performers by name, checks under the names that are recorded. */
@@ -45,6 +45,8 @@ export interface Draft extends Sought {
   /** Where earlier loops of the document are looked up; absent: in the ledger of `home`, where there is one. */
   readonly ledger?: Ledger | undefined;
   readonly provided?: Provided;
+  /** The loop that goes on, by its id, also when it is over: absent, it is chosen by its document. */
+  readonly resumes?: string;
   /** Nothing of it is done yet (the approval of a plan): whoever will do it need not be there. */
   readonly isOnlyRecorded?: boolean;
 }
@@ -92,8 +94,12 @@ export async function findHere(draft: Draft): Promise<FoundDocument> {
 }
 
 /** What was typed counts before everything else; who and what a program hands over counts as typed. */
-async function configOf({ flags, env, directory, provided }: Draft, mode: ModeName): Promise<RunConfig> {
-  const resolved = await resolveRunConfig(env, directory, flags, mode);
+async function configOf(
+  { flags, env, directory, provided }: Draft,
+  mode: ModeName,
+  before: Settings | undefined,
+): Promise<RunConfig> {
+  const resolved = await resolveRunConfig(env, directory, flags, { mode, kept: keptValues(before) });
   if (!resolved.ok) refuseProblems(resolved.problems);
   const typed = new Set(resolved.typed);
   if (provided !== undefined && provided.chain.length > 0) typed.add('agent');
@@ -128,11 +134,12 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const inspecting = inspectRepository(directory, env);
   inspecting.catch(() => {}); // what else is wrong is said first
   const mode = await openMode(modeName);
-  const config = await configOf(asked, modeName);
   refuseIdleFlags(modeName, flags);
   const newest = await newestState(draft, path);
-  const isOver = newest?.control.ended !== undefined || flags['new'] === true || isOnlyRecorded;
-  const before = isOver ? undefined : newest?.settings;
+  const isOver = newest?.control.ended !== undefined && asked.resumes === undefined;
+  const before = isOver || flags['new'] === true || isOnlyRecorded ? undefined : newest?.settings;
+  const config = await configOf(asked, modeName, before);
+  refuseLost({ ...config, flags, before });
   const options = {
     allowEmptyCriteria: flags['criteria'] === false,
     acceptTicked: flags['acceptTicked'] === true,

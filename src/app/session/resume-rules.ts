@@ -1,7 +1,7 @@
 // Resume rules: what a loop that goes on takes from the ledger, and what a typed word changes in it. One table.
 
 import { modelless, specOf } from '../../config/agents.ts';
-import type { Key } from '../../config/fields.ts';
+import { flagName, isKey, type Key, type Values } from '../../config/fields.ts';
 import type { RunConfig } from '../../config/resolve.ts';
 import type { Command } from '../../core/input.ts';
 import {
@@ -12,6 +12,8 @@ import {
   limitTable,
   type Settings,
 } from '../../core/settings.ts';
+import type { Json } from '../../core/task.ts';
+import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { nothingBounds } from '../problems.ts';
@@ -24,6 +26,12 @@ export interface Resuming extends Pick<RunConfig, 'config' | 'settings' | 'typed
   readonly before?: Settings | undefined;
 }
 
+/** Where, and with which variables. */
+interface Place {
+  readonly env: Parameters<typeof secretValues>[0];
+  readonly directory: string;
+}
+
 interface Row<Value> {
   /** Words each of which, typed, decides anew as for a new loop. Files do not count: an agent may have written them. */
   readonly unless?: readonly Key[];
@@ -34,9 +42,11 @@ interface Row<Value> {
 /** Settings without a row are the ledger's for good. */
 const table: { readonly [Name in keyof Settings]?: Row<Settings[Name]> } = {
   limits: { keeps: limitsOnResume },
+  costMaxIsPreset: { unless: ['maxCost'] },
   performers: { unless: ['agent', 'agentCommand', 'script'], keeps: agentsOnResume },
   performersByTask: { unless: ['taskAgent'] },
   performersByPhase: { unless: ['phaseAgent'] },
+  stronger: { unless: ['stronger', 'strongerAfter'] },
   checks: { unless: ['verify'], keeps: checksOnResume },
   promise: { unless: ['promise'] },
   rollbackAfter: { unless: ['rollbackAfter'] },
@@ -51,11 +61,13 @@ const recorded = [
   'performers',
   'performersByTask',
   'performersByPhase',
+  'stronger',
   'checks',
   'promise',
   'checkpoints',
   'commits',
   'rollbackAfter',
+  'startedWith',
 ] as const satisfies readonly (keyof ChangedSettings)[];
 
 /** The settings that a loop goes on with, without those that a typed word decides anew. Empty: no loop goes on. */
@@ -130,7 +142,73 @@ function parallelOnResume({ parallel }: Settings, { typed, config }: Resuming): 
   return parallel;
 }
 
-/** What these agents are started with may hold a secret, so no loop keeps it. */
+// What a loop was started with beyond its settings: kept in the ledger, redacted like all that is there (ADR 4).
+
+/** Typed words whose meaning stands in the settings, or is over once a loop has begun. */
+const settled: ReadonlySet<string> = new Set<Key>([
+  ...limitNames.map(name => limitTable[name].key),
+  ...(['agent', 'model', 'fallback', 'taskAgent', 'phaseAgent', 'verify', 'judge', 'detectChecks', 'promise'] as const),
+  ...(['rollbackAfter', 'noCheckpoints', 'noCommit', 'parallel', 'worktree', 'rounds', 'retries'] as const),
+  ...(['stuckThreshold', 'contextChars', 'backoffBase', 'haltOnMaxAttempts', 'checkpointInterval'] as const),
+  ...([
+    'name',
+    'project',
+    'taskId',
+    'allowRedStart',
+    'protectAnew',
+    'targetConfidence',
+    'reviewer',
+    'section',
+  ] as const),
+  'workflow',
+]);
+
+/** Words of `run` that are no settings, and that a document or a folder needs again. */
+const otherWords = ['criteria', 'acceptTicked', 'force'];
+
+type Started = NonNullable<Settings['startedWith']>;
+
+/** With what was typed now in place of what was typed before. A secret is left out of it, and must be said again. */
+export function startedWith(now: Resuming & Place): Started | undefined {
+  const { typed, config, flags, before, env, directory } = now;
+  // One that works elsewhere is asked for from here.
+  const isElsewhere = before === undefined && (config.worktree || config.parallel > 1);
+  const said = [
+    ['directory', isElsewhere ? directory : undefined],
+    ...[...typed].filter(key => !settled.has(key)).map(key => [key, config[key]]),
+    ...otherWords.map(word => [word, flags[word]]),
+  ].filter(([, value]) => value !== undefined);
+  const all: Started = {
+    ...before?.startedWith,
+    ...redactDeep(Object.fromEntries(said), makeRedactor(secretValues(env))),
+  };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
+
+const isRedacted = (value: Json): boolean => JSON.stringify(value).includes('[redacted:');
+
+/** The settings among it, without those that held a secret. */
+export function keptValues({ startedWith: all = {} }: Partial<Settings> = {}): Values {
+  return Object.fromEntries(Object.entries(all).filter(([key, value]) => isKey(key) && !isRedacted(value)));
+}
+
+/** The other words among it, and the folder that it was started in, where it works in another. */
+export function keptWords({ startedWith: all = {} }: Settings) {
+  const flags = Object.fromEntries(Object.entries(all).filter(([key]) => otherWords.includes(key)));
+  return { flags, directory: typeof all['directory'] === 'string' ? all['directory'] : undefined };
+}
+
+/** What held a secret goes on only when it is said again: without it another agent would work. */
+export function refuseLost({ before, typed }: Resuming): void {
+  const lost = Object.entries(before?.startedWith ?? {}).find(
+    ([key, value]) => isKey(key) && !typed.has(key) && isRedacted(value),
+  )?.[0] as Key | undefined;
+  if (lost === undefined) return;
+  const flag = flagName(lost);
+  throw new UsageError(`${flag} of this loop held a secret, which is not kept.`, `Say it again, with its ${flag}.`, 7);
+}
+
+/** What these agents are started with stands in `startedWith`, but not for a loop of 0.4. */
 const unrecorded = [
   ['command', 'agentCommand', '--agent-command'],
   ['acp', 'acpCommand', '--acp-command'],
@@ -142,7 +220,7 @@ export function refuseUnrecorded({ config, settings }: Pick<RunConfig, 'config' 
   for (const [agent, key, flag] of unrecorded) {
     if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
     throw new UsageError(
-      `This loop was begun with ${flag}, which is not kept.`,
+      `This loop was begun with ${flag} by an earlier version, which did not keep it.`,
       `Say the same command as before, with its ${flag}, or name another agent: --agent claude`,
       7,
     );
@@ -154,8 +232,13 @@ const ifChanged = <Value>(before: Value, now: Value): Value | undefined =>
 
 /** The command that changes a loop from the settings it had to those it goes on with; undefined: nothing differs. */
 export function changedSettings(before: Settings, now: Settings): Extract<Command, { type: 'limits' }> | undefined {
+  // The same number binds otherwise once it was typed.
+  const isSetNow = (name: string): boolean =>
+    name === 'costUsdMicrosMax' && before.costMaxIsPreset === true && now.costMaxIsPreset !== true;
   const limits: Partial<Limits> = Object.fromEntries(
-    limitNames.filter(name => before.limits[name] !== now.limits[name]).map(name => [name, now.limits[name]]),
+    limitNames
+      .filter(name => before.limits[name] !== now.limits[name] || isSetNow(name))
+      .map(name => [name, now.limits[name]]),
   );
   // A ledger of 0.1 has no such tables.
   const was = {

@@ -9,9 +9,10 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
+import { plural } from '../../text/format.ts';
 import { processesAhead } from '../agents/process-limits.ts';
-import { newLoop, storeError } from '../app.ts';
-import { withLease } from '../loops/find.ts';
+import { newLoop, stateOf, storeError } from '../app.ts';
+import { newestLoop, withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
 import { approvalByRunning, engineFor, resumeCommands, startInput } from './launch.ts';
@@ -97,8 +98,14 @@ export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Prom
   );
 }
 
+async function chosenLoop(prepared: Prepared, ledger: Ledger): Promise<Earlier | undefined> {
+  const { resumes, flags } = prepared;
+  if (resumes !== undefined) return { type: 'open', state: (await stateOf(ledger, resumes)).state };
+  return flags['new'] === true ? undefined : earlierLoop(ledger, prepared);
+}
+
 async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
-  const earlier = first.flags['new'] === true ? undefined : await earlierLoop(ledger, first);
+  const earlier = await chosenLoop(first, ledger);
   if (earlier?.type === 'over') return { type: 'over', earlier };
   if (earlier?.type === 'ended' && !(await host.decide({ id: 'continue-ended', earlier })))
     return { type: 'over', earlier };
@@ -109,12 +116,26 @@ async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promi
   if (state === undefined && !hasWork(prepared)) return { type: 'nothing-to-do' };
   const { config, settings, document, directory } = prepared;
   const loop = state?.loop ?? (await newLoop(ledger, config.name, document.project));
+  if (first.flags['new'] === true) await endReplaced(first, ledger, host, loop.name);
   const hasOwnFolder =
     state === undefined ? config.worktree || settings.worktreePerTask : state.loop.branch !== undefined;
   const run = (): Promise<Outcome> => work(prepared, ledger, host, { id: loop.id, name: loop.name, state });
   if (hasOwnFolder) return run();
   const folder = `folder:${state?.loop.directory ?? directory}`;
   return withLease<Outcome>(ledger, folder, lease => ({ type: 'held', what: 'folder', lease }), run);
+}
+
+/** Nobody goes on with it any more: left open, its questions would stand beside those of the new loop for good. */
+async function endReplaced({ path, home, env }: Prepared, ledger: Ledger, host: Host, name: string): Promise<void> {
+  const earlier = await newestLoop(ledger, path);
+  if (earlier === undefined || earlier.state.control.ended !== undefined) return;
+  const { row, state } = earlier;
+  const { command } = await import('../loops/commands.ts');
+  const order = { home, env, ledger, loop: row.loop, row, by: host.by, warn: host.say };
+  await command(order, [{ type: 'stop', replacedBy: name }]);
+  const questions =
+    state.questions.open.length === 0 ? '' : ` and its ${plural(state.questions.open.length, 'question')} closed`;
+  host.say(`note: Loop ${row.name} is ended${questions}: ${name} takes its place.`);
 }
 
 /** `state`: of a loop that goes on. */

@@ -13,7 +13,7 @@ import type { Environment } from '../app.ts';
 import { judgeName, judgeNamed, judgeSpec } from '../checks.ts';
 import { nothingBounds } from '../problems.ts';
 import { type RepositoryInfo, refuseImpossible } from './repository.ts';
-import { onResume, type Resuming } from './resume-rules.ts';
+import { onResume, type Resuming, startedWith } from './resume-rules.ts';
 
 /** All that may say something about a setting. */
 export interface Known extends Resuming, Pick<RunConfig, 'sources'> {
@@ -65,8 +65,10 @@ function bounds({ mode, document, settings, sources, ...known }: Known, resumed:
     iterationsMax: first(inDocument, settings.limits.iterationsMax),
   });
   if (!isBounded(limits)) throw nothingBounds();
+  const isPreset = resumed.limits === undefined ? sources.maxCost === 'preset' : resumed.costMaxIsPreset === true;
   return {
     limits,
+    costMaxIsPreset: isPreset ? true : undefined,
     promise: first(resumed.promise, sources.promise === 'preset' ? defaults?.promise : undefined, settings.promise),
     rounds: roundsOf({ ...known, mode, settings }),
     // What needs no yes is bound to its text all the same: by the command that runs it.
@@ -86,7 +88,8 @@ async function workers({ document, settings, provided, ...known }: Known, resume
   const performers = named ?? [...new Set([await defaultAgent({ ...known, isTalk }), ...known.config.fallback])];
   const performersByTask = first(resumed.performersByTask, settings.performersByTask);
   const performersByPhase = first(resumed.performersByPhase, settings.performersByPhase);
-  return { isFound: named === undefined, chain: { performers, performersByTask, performersByPhase } };
+  const stronger = first(resumed.stronger, settings.stronger);
+  return { isFound: named === undefined, chain: { performers, performersByTask, performersByPhase, stronger } };
 }
 
 /** All that "done" will rest on. A round of a conversation is proven by what it left. */
@@ -137,7 +140,14 @@ export async function decideSettings(known: Known): Promise<DecidedRun> {
   const interactive = first(known.mode.conversation && true, known.config.interactive);
   return {
     config: { ...known.config, verify, judge, interactive },
-    settings: { ...(known.before ?? known.settings), ...bounded, ...chain, checks, ...history(known, resumed) },
+    settings: {
+      ...(known.before ?? known.settings),
+      ...bounded,
+      ...chain,
+      checks,
+      ...history(known, resumed),
+      startedWith: startedWith(known),
+    },
     isFound,
     detected,
   };

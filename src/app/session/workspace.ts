@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path';
 import type { Check, CheckResult, Judge } from '../../checks/check.ts';
-import { workScreen } from '../../checks/work-screen.ts';
+import { testsBrought, workScreen } from '../../checks/work-screen.ts';
 import { describeFindings } from '../../core/decide/proof.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Span } from '../../git/checkpoints.ts';
@@ -30,7 +30,7 @@ export interface Workspace {
   readonly checks: readonly Check[];
   /** How the checks of a new loop came out before any work. */
   readonly baseline?: readonly CheckResult[];
-  readonly engine: Pick<Engine, keyof LoopGit | 'guard' | 'screen' | 'judge'>;
+  readonly engine: Pick<Engine, keyof LoopGit | 'guard' | 'screen' | 'bringsTests' | 'judge'>;
   /** Takes back what was made, when the loop does not begin after all. */
   discard(): Promise<void>;
 }
@@ -70,6 +70,7 @@ export async function openWorkspace(
     engine: {
       ...history,
       screen: history && workScreen(history.checkpoints, top, relative(top, prepared.directory)),
+      bringsTests: history && testsBrought(history.checkpoints),
       guard: protectedHash === undefined ? undefined : fileGuard(copies, protectedHash),
       judge: judge && judgeOf(judge, history?.checkpoints, loop),
     },

@@ -1,5 +1,5 @@
 // Changed files that decide about a check: scripts that it runs, its manifest, its Makefile, the settings of its test runner.
-import type { Finding } from '../../core/event.ts';
+import type { Finding } from '../../core/task.ts';
 import { checkScripts, pythonModules } from './command-line.ts';
 import { countsOf } from './count.ts';
 import { makeFindings, manifestFindings } from './scripts.ts';

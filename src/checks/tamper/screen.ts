@@ -1,5 +1,5 @@
 // The tamper screen: does this work pass its checks because it is good, or because the tests were made to say so (F35)?
-import type { Finding } from '../../core/event.ts';
+import type { Finding } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
 import { checkFindings } from './checks.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';

@@ -1,5 +1,5 @@
 // Package scripts and make targets that a check runs, compared before and after the work.
-import type { Finding } from '../../core/event.ts';
+import type { Finding } from '../../core/task.ts';
 import { isIndirect, makeRuns, manifestRuns, manifestScripts } from './command-line.ts';
 import {
   beforeAndAfter,

@@ -1,5 +1,5 @@
 // Weakened checks: shell that hides a failure, settings that leave tests out, and the findings about changed files.
-import type { Finding, FindingKind } from '../../core/event.ts';
+import type { Finding, FindingKind } from '../../core/task.ts';
 import { oneLine, takeCharacters } from '../../text/text.ts';
 import { simpleCommands } from './command-line.ts';
 

@@ -1,9 +1,20 @@
 // `ralph answer`: the human's five answers from any terminal.
-import { resumeHint } from '../../app/loops/find.ts';
 import type { Answer, Escalation } from '../../core/event.ts';
+import { sameList } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { type Context, deliveryWords, type Flags, givenText, loopOf, sendCommand, type Words } from '../context.ts';
+import {
+  type Context,
+  deliveryWords,
+  type Flags,
+  givenText,
+  loopOf,
+  sendCommand,
+  textFlag,
+  type Words,
+} from '../context.ts';
+import { unreadyWords } from '../task-words.ts';
+import { confirm, oneLine } from '../terminal.ts';
 
 interface Found {
   readonly row: LoopRow;
@@ -63,24 +74,71 @@ async function readAnswer(context: Context, flags: Flags, options: number): Prom
   return { kind: kind as 'skip' | 'retry' | 'abort' };
 }
 
-export async function execute(context: Context, [id = '']: Words, flags: Flags): Promise<number> {
-  const { row, escalation, isLate } = await find(context, id);
-  if (escalation.kind === 'effect' && (flags['text'] !== undefined || flags['retry'] !== undefined))
+function refuseGuess({ row, escalation }: Found, flags: Flags): void {
+  if (escalation.kind !== 'effect' || (flags['text'] === undefined && flags['retry'] === undefined)) return;
+  throw new UsageError(
+    `${flags['text'] === undefined ? '--retry does' : 'Words do'} not say whether it happened, and nothing is done twice on a guess.`,
+    `Say which it is: ralph answer ${row.name}/${escalation.id} --option 1, 2 or 3`,
+  );
+}
+
+/** The open questions of its loop that ask about the same finding in the same file. */
+async function alikeTo(context: Context, { row, escalation, isLate }: Found): Promise<readonly Found[]> {
+  const { subjects = [], kind } = escalation;
+  if (subjects.length === 0 || kind !== 'tamper')
     throw new UsageError(
-      `${flags['text'] === undefined ? '--retry does' : 'Words do'} not say whether it happened, and nothing is done twice on a guess.`,
-      `Say which it is: ralph answer ${row.name}/${escalation.id} --option 1, 2 or 3`,
+      `${escalation.id} asks about no finding, so no other question is like it.`,
+      'Name the questions themselves: ralph answer E1 E2 ...',
     );
-  const answer = await readAnswer(context, flags, escalation.options.length);
+  const { state } = await (await context.loops()).look(row);
+  return state.questions.open
+    .filter(one => one.kind === escalation.kind && sameList(one.subjects ?? [], subjects))
+    .map(one => ({ row, escalation: one, isLate }));
+}
+
+/** Listed first: nobody says yes to what they have not seen. */
+async function agreed({ say }: Context, found: readonly Found[], flags: Flags): Promise<boolean> {
+  for (const { row, escalation } of found)
+    say(
+      `  ${row.name}/${escalation.id}${escalation.task === undefined ? '' : ` (${escalation.task})`}: ${oneLine(escalation.summary)}`,
+    );
+  if (flags['yes'] === true) return true;
+  if (process.stdin.isTTY !== true)
+    throw new UsageError(`${found.length} questions are like that one.`, 'Answer them all with --yes, or name some.');
+  return confirm(`Answer all ${found.length} alike? Press Enter for yes, Ctrl-C to leave `);
+}
+
+async function answerOne(context: Context, found: Found, answer: Answer): Promise<void> {
+  const { row, escalation, isLate } = found;
+  const loops = await context.loops({ write: true });
+  const { state: before } = await loops.look(row);
+  if (!before.questions.open.some(one => one.id === escalation.id))
+    return context.say(`${row.name}/${escalation.id}: answered together with another.`);
   const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
   if (isLate) {
     context.say(`Answer to ${row.name}/${escalation.id}: kept as late; its loop has ended, so it has no effect.`);
-    context.say(`  To ask it again: ralph resume ${row.name}`);
-    return 0;
+    return context.say(`  To ask it again: ralph resume ${row.name}`);
   }
   context.say(`Answer to ${row.name}/${escalation.id}: ${deliveryWords[outcome]}.`);
-  if (outcome === 'decided' && answer.kind !== 'abort') {
-    const { state } = await (await context.loops()).look(row);
-    context.say(`  Go on: ${resumeHint(state)}`);
-  }
+  if (answer.kind === 'skip' && escalation.task !== undefined)
+    for (const line of unreadyWords((await loops.look(row)).state, escalation.task)) context.say(line);
+  if (outcome === 'decided' && answer.kind !== 'abort') context.say(`  Go on: ralph resume ${row.name}`);
+}
+
+export async function execute(context: Context, ids: Words, flags: Flags): Promise<number> {
+  const like = textFlag(flags, 'allLike');
+  const named = ids.filter(id => id !== undefined);
+  if (named.length === 0 && like === undefined)
+    throw new UsageError('Say which question is answered.', 'See the open ones: ralph inbox');
+  const all: Found[] = [];
+  for (const id of named) all.push(await find(context, id));
+  const alike = like === undefined ? [] : await alikeTo(context, await find(context, like));
+  if (alike.length > 0 && !(await agreed(context, alike, flags))) return 130;
+  const isNew = (one: Found): boolean =>
+    !all.some(other => other.row.loop === one.row.loop && other.escalation.id === one.escalation.id);
+  all.push(...alike.filter(isNew));
+  for (const one of all) refuseGuess(one, flags);
+  const answer = await readAnswer(context, flags, Math.min(...all.map(one => one.escalation.options.length)));
+  for (const one of all) await answerOne(context, one, answer);
   return 0;
 }

@@ -1,10 +1,12 @@
 // `ralph diff` and `ralph checkpoint diff`: what a loop has changed, as a patch or as counts of lines.
 import { presentRow } from '../../app/restore.ts';
 import { type CheckpointedLoop, commitOfNow } from '../../app/rewind.ts';
+import { allTasks } from '../../core/task.ts';
 import { columnsOf, padColumns } from '../../text/columns.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
+import { asideWords } from '../../views/loop.ts';
 import { checkpointsOf, timeWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { fitted, makeStyle, plain, type Style, type Tone } from '../terminal.ts';
@@ -123,6 +125,17 @@ async function sinceStart(loop: CheckpointedLoop): Promise<PatchSpan> {
   return { from: first.commit, to: await commitOfNow(loop), words: `checkpoint ${first.number} to now` };
 }
 
+/** What is not there, because it was set aside. */
+const asideLines = ({ state, row: { name } }: CheckpointedLoop): readonly string[] =>
+  [...allTasks(state.tasks)].flatMap(({ id, aside }) =>
+    aside === undefined || aside.count === 0
+      ? []
+      : [
+          `Not in it: ${id}, ${asideWords(aside)}.`,
+          `  See it: ralph diff ${aside.since}..${aside.checkpoint} ${name}   Have it back: ralph task retry ${id} --with-work`,
+        ],
+  );
+
 /** Since the loop began, in one iteration, or between two checkpoints. */
 export async function diff(context: Context, [one, other]: Words, flags: Flags): Promise<number> {
   const words = [one, other].filter(word => word !== undefined);
@@ -136,8 +149,10 @@ export async function diff(context: Context, [one, other]: Words, flags: Flags):
   const loop = await checkpointsOf(context, names[0]);
   const [, from, to] = spanPattern.exec(spans[0] ?? '') ?? [];
   if (from !== undefined && to !== undefined) return printPatch(context, loop, spanBetween(loop, from, to), flags);
-  const span = iteration === undefined ? await sinceStart(loop) : ofIteration(loop, String(iteration));
-  return printPatch(context, loop, span, flags);
+  if (iteration !== undefined) return printPatch(context, loop, ofIteration(loop, String(iteration)), flags);
+  const code = await printPatch(context, loop, await sinceStart(loop), flags);
+  if (flags['json'] !== true) for (const line of asideLines(loop)) context.say(line);
+  return code;
 }
 
 /** Between two checkpoints, or since the one before. */

@@ -1,14 +1,9 @@
 // `ralph loops show`: one loop in full: its settings, its tasks and its questions.
 import { packState } from '../../core/state.ts';
-import { allTasks, type Task } from '../../core/task.ts';
+import { allTasks, proofWords } from '../../core/task.ts';
 import { type Context, type Flags, loopStateOf, printJson, type Words } from '../context.ts';
 import { plain } from '../terminal.ts';
 import { execute as status } from './status.ts';
-
-function proofWords({ status, verified }: Task): string {
-  if (status !== 'done') return '';
-  return verified === undefined ? 'done before' : verified ? 'proven' : 'unverified';
-}
 
 export async function execute(context: Context, words: Words, flags: Flags): Promise<number> {
   const { loops, row, state, seq, hash } = await loopStateOf(context, words[0]);
@@ -22,7 +17,7 @@ export async function execute(context: Context, words: Words, flags: Flags): Pro
   context.out('  tasks');
   for (const task of allTasks(state.tasks))
     context.out(
-      `    ${task.id.padEnd(12)} ${task.status.padEnd(8)} ${proofWords(task).padEnd(11)} ${plain(task.spec.title)}`,
+      `    ${task.id.padEnd(12)} ${task.status.padEnd(8)} ${(task.status === 'done' ? proofWords(task) : '').padEnd(20)} ${plain(task.spec.title)}`,
     );
   return 0;
 }

@@ -8,9 +8,8 @@ import {
   restoreRequest,
 } from '../../app/restore.ts';
 import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
-import type { TaskThen } from '../../core/event.ts';
 import type { RestoreDue, State } from '../../core/state.ts';
-import { allTasks, mayHaveHappened } from '../../core/task.ts';
+import { allTasks, mayHaveHappened, type TaskThen } from '../../core/task.ts';
 import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';

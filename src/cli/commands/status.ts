@@ -6,6 +6,7 @@ import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
 import { type Liveness, livenessOf } from '../../views/loop.ts';
 import { loopLabel } from '../../views/status.ts';
+import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { escalationCard, liveLine } from '../live.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
@@ -29,6 +30,7 @@ function openLines(state: State, isAlive: boolean, process: string, style: Style
     `at work    ${isAlive ? workWords(state, now) : 'nothing'}`,
     `process    ${process}`,
     `health     ${health.state}: ${health.because}`,
+    ...Object.entries(state.performers.windows ?? {}).map(([name, all]) => `windows    ${name}: ${windowWords(all)}`),
   ];
 }
 

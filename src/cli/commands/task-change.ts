@@ -1,15 +1,15 @@
-// `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
+// `ralph task done`, `ralph task skip` and `ralph task retry`: what a person decides about one task, also while the loop runs.
 import { basename } from 'node:path';
 import { stateOf } from '../../app/app.ts';
 import { ofLoop, type Subject, taskIn } from '../../app/task-subject.ts';
 import { hasUserDocument, type State } from '../../core/state.ts';
-import { allTasks, findTask, mayHaveHappened, type Task } from '../../core/task.ts';
+import { findTask, mayHaveHappened, type Task } from '../../core/task.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { plural, someOf } from '../../text/format.ts';
+import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
-import { runWords } from '../task-words.ts';
+import { runWords, unreadyWords } from '../task-words.ts';
 
 const heldElsewhere = 9;
 
@@ -29,7 +29,8 @@ function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }:
   const file = visible(basename(document));
   const reopened = `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
   const again = againWords(state) ?? reopened;
-  const over = act === 'retry' ? again : `${id} is ${status}: there is nothing to skip.`;
+  const over =
+    act === 'retry' ? again : `${id} is ${status}: there is nothing to ${act === 'done' ? 'decide' : 'skip'}.`;
   throw new UsageError(
     `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
     reason === 'goal_achieved' ? over : `Reopen it first: ralph resume ${name}`,
@@ -58,13 +59,25 @@ function refuseRepeated(row: LoopRow, task: Task, isAgain: boolean): void {
   );
 }
 
-const waiting = (state: State, id: string): readonly string[] =>
-  [...allTasks(state.tasks)]
-    .filter(task => task.status === 'pending' && task.spec.dependsOn.includes(id) && !task.ignoresUnmet)
-    .map(task => task.id);
+function refuseWithoutWork(row: LoopRow, { id, aside }: Task): void {
+  if (aside !== undefined) return;
+  throw new UsageError(
+    `No work of ${id} was set aside.`,
+    `Open it again as it is: ralph task retry ${id} --loop ${row.name}`,
+  );
+}
+
+/** Refused where the options do not fit the task. */
+function retryOptions(row: LoopRow, task: Task, { act }: Decision, flags: Flags) {
+  if (act !== 'retry') return {};
+  const [again, withWork] = [flags['again'] === true || undefined, flags['withWork'] === true || undefined];
+  refuseRepeated(row, task, again === true);
+  if (withWork) refuseWithoutWork(row, task);
+  return { again, withWork };
+}
 
 interface Decision {
-  readonly act: 'skip' | 'retry';
+  readonly act: 'done' | 'skip' | 'retry';
   /** Nothing has to be done: why. */
   readonly needless: (task: Task) => string | undefined;
   readonly isDone: (task: Task) => boolean;
@@ -81,11 +94,19 @@ const skipping: Decision = {
         : undefined,
   isDone: task => task.status === 'skipped',
   said({ id }, { name }, state) {
-    const left = waiting(state, id);
-    const stuck =
-      left.length === 0 ? [] : [`  Not ready without it: ${someOf(left)}. The loop asks when nothing else is left.`];
-    return [`${id} is skipped: nobody will work on it.`, ...stuck, `  Undo: ralph task retry ${id} --loop ${name}`];
+    const words = [`${id} is skipped: nobody will work on it.`, ...unreadyWords(state, id)];
+    return [...words, `  Undo: ralph task retry ${id} --loop ${name}`];
   },
+};
+
+const closing: Decision = {
+  act: 'done',
+  needless: ({ id, status }) => (status === 'done' ? `${id} is done already.` : undefined),
+  isDone: task => task.status === 'done',
+  said: ({ id }, { name }) => [
+    `${id} is done, by your word: no check was asked, and every report says so.`,
+    `  Undo: ralph task retry ${id} --loop ${name}`,
+  ],
 };
 
 const retrying: Decision = {
@@ -95,7 +116,7 @@ const retrying: Decision = {
       ? `${id} is open and was not tried yet: its turn comes.`
       : undefined,
   isDone: task => task.status === 'pending' || task.status === 'active',
-  said({ id, status, attempts, spec: { order } }, { name }) {
+  said({ id, status, attempts, spec: { order }, aside }, { name }, state) {
     const before = status === 'done' ? 'done' : status === 'blocked' ? 'parked' : status;
     const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
     const proof =
@@ -106,9 +127,17 @@ const retrying: Decision = {
               ? '  It must be proven anew before it counts as done.'
               : '  It will be done a second time.',
           ];
+    const files = plural(aside?.count ?? 0, 'file');
+    const work =
+      findTask(state.tasks, id)?.aside?.returns === true
+        ? [`  Its work comes back before the next attempt: ${files} of checkpoint ${aside?.checkpoint}.`]
+        : aside === undefined
+          ? []
+          : [`  Its work stays set aside (${files}, checkpoint ${aside.checkpoint}). To have it back: --with-work`];
     return [
       `${id} is open again (it was ${before}${counted}).`,
       ...proof,
+      ...work,
       `  Undo: ralph task skip ${id} --loop ${name}`,
     ];
   },
@@ -126,9 +155,7 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
     return 0;
   }
   refuseActive(row, state, task);
-  const isAgain = decision.act === 'retry' && flags['again'] === true;
-  if (decision.act === 'retry') refuseRepeated(row, task, isAgain);
-  const wanted = { type: 'task', act: decision.act, task: id, again: isAgain ? (true as const) : undefined } as const;
+  const wanted = { type: 'task', act: decision.act, task: id, ...retryOptions(row, task, decision, flags) } as const;
   const outcome = await sendCommand(context, row, [wanted]);
   if (outcome === 'waiting') {
     context.say(`ralph task ${decision.act} ${id}: ${deliveryWords.waiting}.`);
@@ -146,6 +173,9 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
     context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
   return 0;
 }
+
+export const done = (context: Context, words: Words, flags: Flags): Promise<number> =>
+  decide(context, words, flags, closing);
 
 export const skip = (context: Context, words: Words, flags: Flags): Promise<number> =>
   decide(context, words, flags, skipping);

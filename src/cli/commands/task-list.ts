@@ -1,6 +1,7 @@
 // `ralph task list`: every task in the order of the document, what became of it, and what it waits for.
+
 import { type Subject, subjectOf } from '../../app/task-subject.ts';
-import { allTasks, type Task } from '../../core/task.ts';
+import { allTasks, levelWords, type Task } from '../../core/task.ts';
 import { columnsOf, padColumns } from '../../text/columns.ts';
 import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
@@ -54,7 +55,7 @@ function countWords({ table, unread, loop }: Subject): string {
   const named = (['done', 'active', 'pending', 'blocked', 'skipped'] as const)
     .filter(status => counts[status] > 0)
     .map(status => `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : status}`);
-  const doubts = unverified === 0 ? [] : [`${unverified} unverified`];
+  const doubts = unverified === 0 ? [] : [`${unverified} ${levelWords.unverified}`];
   const fresh = unread.length === 0 ? [] : [`${unread.length} new`];
   return `${plural(size + unread.length, 'task')}: ${[...named, ...doubts, ...fresh].join(', ')}`;
 }

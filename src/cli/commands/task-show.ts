@@ -8,7 +8,7 @@ import { plural, someOf } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, printJson, taskPlace, textFlag, type Words } from '../context.ts';
-import { isCut, taskJson, waitWords } from '../task-words.ts';
+import { doneWords, isCut, taskJson, waitWords } from '../task-words.ts';
 import { fitted, hanging, makeStyle, type Style, wrapped } from '../terminal.ts';
 import { isTold } from './explain.ts';
 
@@ -68,10 +68,9 @@ function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[
   const most = task.spec.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
   const of = most === undefined || loop?.state.settings.policy.tasks === 'one' ? '' : ` of ${most}`;
   const tried = triedWords(task, of, steps);
-  const proof =
-    task.status !== 'done' || task.verified === undefined ? '' : task.verified ? ', proven' : ', UNVERIFIED';
+  if (task.status === 'done') return `done, ${doneWords(task)}, ${tried}`;
   const waits = waitWords(table, task, loop);
-  return `${isCut(task, loop) ? 'cut' : task.status}${proof}, ${tried}${waits === '' || waits === 'unverified' ? '' : `; ${waits}`}`;
+  return `${isCut(task, loop) ? 'cut' : task.status}, ${tried}${waits === '' ? '' : `; ${waits}`}`;
 }
 
 const dependencyWords = ({ table }: Subject, { spec: { dependsOn } }: Task): string =>

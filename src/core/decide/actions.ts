@@ -7,34 +7,26 @@ import type { Command, InputOf, Question } from '../input.ts';
 import { isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
 import { allTasks, findTask, mayHaveHappened, type TaskSpec } from '../task.ts';
 import { leftOut } from './document-changes.ts';
-import { approvalsOver, closeQuestions, raise } from './questions.ts';
+import { approvalsOver, closedWith, doneByPerson, raise, taskSkipped } from './questions.ts';
 
 export function taskCommand(
   state: State,
-  { act, task: id, again }: Extract<Command, { type: 'task' }>,
+  { act, task: id, again, withWork }: Extract<Command, { type: 'task' }>,
   by: string,
 ): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
   if (task === undefined || state.control.ended || task.status === 'active') return [];
+  if (act === 'done')
+    return task.status === 'done' ? [] : [...closedWith(state, id, by), doneByPerson(id, by, 'ralph task done')];
   if (act === 'skip') {
     const isClosed = task.status === 'done' || task.status === 'skipped';
-    const skipped: NewEvent = { type: 'task.skipped', task: id, by, because: 'ralph task skip' };
-    return isClosed ? [] : [...closedWith(state, id, by), skipped];
+    return isClosed ? [] : [...closedWith(state, id, by), taskSkipped(state, id, by, 'ralph task skip')];
   }
   const isAgain = mayHaveHappened(task);
   if (isAgain && again !== true) return [];
   const because = isAgain ? `ralph task retry --again: ${by} wants it done again` : 'ralph task retry';
-  return [...closedWith(state, id, by), { type: 'task.reopened', task: id, because }];
+  return [...closedWith(state, id, by), { type: 'task.reopened', task: id, because, withWork }];
 }
-
-/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
-const closedWith = (state: State, task: string, by: string): readonly NewEvent[] =>
-  closeQuestions(
-    state,
-    one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked',
-    by,
-    'decided by ralph task',
-  );
 
 /** The same for every attempt at a task in a loop: whoever takes it does the work once. */
 export const keyOf = (state: State, task: string): string => `${state.loop.id}:${task}`;

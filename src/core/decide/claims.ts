@@ -115,7 +115,7 @@ function claim(ending: Ending, { signal, because }: Claimed): readonly NewEvent[
   const { checks, worktreePerTask, tamperScreen } = ending.state.settings;
   if (checks.length > 0 || worktreePerTask || tamperScreen) return [taken];
   const unproven = 'claimed by the agent, unverified: no check is configured';
-  return [taken, { type: 'task.closed', task, iteration, verified: false, because: unproven }];
+  return [taken, { type: 'task.closed', task, iteration, verified: false, level: 'unverified', because: unproven }];
 }
 
 /** The performer's good end is the claim: an action's result proves itself, a round of an interview is checked. */

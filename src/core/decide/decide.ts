@@ -6,9 +6,9 @@ import { fold } from '../evolve/evolve.ts';
 import { guidanceDelivered, nudged } from '../health.ts';
 import type { Command, Decide, Input, InputOf, Performed, Question } from '../input.ts';
 import type { Evolve, FindRules } from '../mode.ts';
-import { hasRoomFor, isFree, preferredFor } from '../scheduling.ts';
+import { hasRoomFor, isFree, preferredFor, strongerFor } from '../scheduling.ts';
 import { isBounded, settingWords } from '../settings.ts';
-import { recordUsage } from '../spend.ts';
+import { recordUsage, recordWindows } from '../spend.ts';
 import {
   attemptsMaxOf,
   isApproved,
@@ -20,15 +20,17 @@ import {
   type LiveIteration,
   liveIteration,
   type State,
+  setsAside,
 } from '../state.ts';
 import { findTask, isReady, openTasks, type Task } from '../task.ts';
-import { evaluateTermination } from '../termination.ts';
+import { boundStop, evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
 import { checkpointed, checkpointFailed, committed, restored } from './checkpoints.ts';
 import { documentRead } from './document-changes.ts';
 import { endIteration } from './iteration-ending.ts';
 import { checked, merged } from './proof.ts';
-import { answeredByChange, answerQuestion, raise } from './questions.ts';
+import { answeredByChange, answerQuestion, askAboutBound, closeQuestions, raise } from './questions.ts';
+import { givenBack, setAside } from './set-aside.ts';
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
@@ -36,20 +38,29 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   // Between the plan and now a person may have stopped or paused the loop, or a parallel iteration may have met a limit.
   const held =
     full || state.control.ended || state.control.paused || state.checkpoints.restoreDue || !isApproved(state);
-  if (held || evaluateTermination(state, now) !== undefined) return [];
+  const { unfinished = id } = state.checkpoints;
+  const isTaken = setsAside(state) && (unfinished !== id || task?.aside?.returns === true);
+  const isOver = evaluateTermination(state, now) !== undefined || boundStop(state) !== undefined;
+  if (held || isTaken || isOver) return [];
   if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
   const attempt = task.attempts + 1;
-  const why =
-    task.spec.dependsOn.length > 0
-      ? `its dependencies (${task.spec.dependsOn.slice(0, 5).join(', ')}) are met`
-      : 'it depends on nothing open';
-  const first = preferredFor(state, id);
-  const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
-  const order = isSingleTask(state) ? 'the task of this loop' : `first ready task in document order: ${why}`;
-  const because = `${order}; attempt ${attempt}${ofAttempts(state, task)}${instead}`;
+  const because = whyBegun(state, task, performer);
   const iteration = state.iterations.begun + 1;
   return [{ type: 'iteration.started', iteration, task: id, performer, holder, attempt, because }];
 };
+
+/** Which task, the how manieth attempt, and by whom, where that is not the usual one. */
+function whyBegun(state: State, task: Task, performer: string): string {
+  const { id, attempts, refusedClaims = 0, spec } = task;
+  const met = spec.dependsOn.slice(0, 5).join(', ');
+  const why = met === '' ? 'it depends on nothing open' : `its dependencies (${met}) are met`;
+  const order = isSingleTask(state) ? 'the task of this loop' : `first ready task in document order: ${why}`;
+  const first = preferredFor(state, id);
+  const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
+  const isStronger = strongerFor(state, id) === performer;
+  const stronger = isStronger ? `; ${performer} after ${plural(refusedClaims, 'refused claim')} (--stronger)` : '';
+  return `${order}; attempt ${attempts + 1}${ofAttempts(state, task)}${instead}${stronger}`;
+}
 
 /** Where one task takes many iterations, the limit of attempts does not bound it. */
 const ofAttempts = (state: State, task: Task): string =>
@@ -121,6 +132,8 @@ const roundRule =
   'A round is over when its agent has written done.md, and counts when spec.md (after the last one tasks.json too) can be used. ';
 
 const stalled: Decide<'stalled'> = state => {
+  const atMost = boundStop(state);
+  if (atMost !== undefined) return askAboutBound(state, atMost.because);
   if (!isApproved(state)) return askForApproval(state);
   const open = openTasks(state.tasks);
   const parked = open.filter(task => task.status === 'blocked');
@@ -165,14 +178,23 @@ const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) 
   const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
   if (keys.length === 0) return [];
   const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
-  return [{ type: 'limits.changed', limits: taken, by, because, settings }, ...answeredByChange(state, settings, by)];
+  const changed: NewEvent = { type: 'limits.changed', limits: taken, by, because, settings };
+  return [changed, ...answeredByChange(state, taken, settings, by)];
 };
 
 const commands: { readonly [Type in Command['type']]: DecideCommand<Type> } = {
   answer: answerQuestion,
   tell: (_state, { text, task }, by) => [{ type: 'guidance.given', text, by, because: 'told by a human', task }],
-  stop: (state, _command, by) =>
-    state.control.ended || state.control.stop ? [] : [{ type: 'stop.asked', by, because: 'ralph stop' }],
+  stop: (state, { replacedBy }, by) => {
+    if (state.control.ended || state.control.stop) return [];
+    if (replacedBy === undefined) return [{ type: 'stop.asked', by, because: 'ralph stop' }];
+    const because = `--new: loop ${replacedBy} takes its place`;
+    // Whether an effect happened is nobody's to forget.
+    return [
+      ...closeQuestions(state, one => one.kind !== 'effect', 'ralph', because),
+      { type: 'stop.asked', by, because },
+    ];
+  },
   pause: (state, command, by) =>
     state.control.ended ? [] : [{ type: 'loop.paused', by, now: command.now, because: 'ralph pause' }],
   resume,
@@ -206,6 +228,10 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : recordUsage(state, live, usage);
   },
+  windows: (state, { iteration, windows }) => {
+    const live = liveIteration(state, iteration);
+    return live === undefined ? [] : recordWindows(state, live, windows);
+  },
   performed: (state, { iteration, performed, chance }, now) => {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : endIteration(state, live, { performed, chance, now });
@@ -218,6 +244,8 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   merged,
   saved,
   committed,
+  'set-aside': setAside,
+  'given-back': givenBack,
   checkpointed,
   'checkpoint-failed': checkpointFailed,
   restored,

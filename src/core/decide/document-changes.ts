@@ -15,7 +15,7 @@ import {
   type TaskStatus,
 } from '../task.ts';
 import { identifyChanged, type KnownItem } from '../task-identity.ts';
-import { approvalsOver } from './questions.ts';
+import { approvalsOver, closedWith, doneByPerson, taskSkipped } from './questions.ts';
 
 const rulesOf = ({ criteria, dependsOn, performer, order, attemptsMax }: Rules): Rules => ({
   criteria,
@@ -107,6 +107,21 @@ const saidStatus = ({ done, skipped }: TaskSpec): 'done' | 'skipped' | 'open' =>
 const knownStatus = ({ task }: Item, during: number | undefined): TaskStatus | undefined =>
   task?.status ?? (during === undefined ? undefined : 'pending');
 
+const aPerson = 'a person';
+const how = 'in the document, between iterations';
+
+/** While nobody works, only a person edits the document. A step that acts, or that was approved, is decided by commands alone. */
+function isByPerson({ settings, live, claims }: State, { task }: Item, during: number | undefined): boolean {
+  if (during !== undefined || live.length + claims.open.length > 0 || settings.approval) return false;
+  const isOpen = task?.status === 'pending' || task?.status === 'blocked';
+  return isOpen && task.spec.order === undefined && settings.policy.tasks === 'many';
+}
+
+const saidByPerson = (state: State, { id, done }: TaskSpec): readonly NewEvent[] => [
+  ...closedWith(state, id, aPerson),
+  done ? doneByPerson(id, aPerson, how) : taskSkipped(state, id, aPerson, how),
+];
+
 /** The ledger is the truth about statuses; a document that says otherwise is corrected, and that is recorded. */
 function statusDrift({ state, items, during }: Reading): readonly NewEvent[] {
   const active = during === undefined ? undefined : liveIteration(state, during)?.task;
@@ -118,7 +133,8 @@ function statusDrift({ state, items, during }: Reading): readonly NewEvent[] {
     const isClaim = task === active && done && !skipped;
     if (status === undefined || isAsSaid || isClaim) return [];
     if (!hasStatus(state, spec) || state.document.unsaved.includes(task)) return [];
-    const because = `the document was edited to call ${task} ${saidStatus(spec)}; the ledger says ${status} and is put back`;
+    if (isByPerson(state, item, during)) return saidByPerson(state, spec);
+    const because = `the document was edited to call ${task} ${saidStatus(spec)}; the ledger says ${status} and is put back (to decide it yourself: ralph task done|skip|retry ${task})`;
     const iteration = during ?? state.iterations.begun;
     return [{ type: 'signal.read', iteration, task, signal: 'status-edit', text: task, accepted: false, because }];
   });

@@ -1,7 +1,7 @@
 // The end of an iteration: its outcome, claims, waits and questions.
 
 import { readSignals, type Signals } from '../../messages/claims.ts';
-import { findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
+import { endsInError, findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type HandoffTrigger,
   type IterationOutcome,
   type NewEvent,
+  sameError,
 } from '../event.ts';
 import { fold } from '../evolve/evolve.ts';
 import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
@@ -18,8 +19,8 @@ import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { limitFlag } from '../settings.ts';
-import { recordUsage } from '../spend.ts';
-import { attemptsMaxOf, type LiveIteration, type State, usedFractionBefore } from '../state.ts';
+import { addUsage, recordUsage } from '../spend.ts';
+import { attemptsMaxOf, countedUsdMicros, type LiveIteration, type State, usedFractionBefore } from '../state.ts';
 import { findTask } from '../task.ts';
 import { askAboutEffect } from './actions.ts';
 import {
@@ -101,7 +102,8 @@ function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: E
   return shouldHandOff({
     contextUsed: failure?.kind === 'context-too-long' ? 1 : live.contextUsed,
     contextFractionMax,
-    errorsInRow: state.streaks.errors + (failure && failureRules[failure.kind].counts ? 1 : 0),
+    // Whoever ended well has got over the errors before.
+    errorsInRow: failure !== undefined && failureRules[failure.kind].counts ? state.streaks.errors + 1 : 0,
     errorsToHandOff,
     // The budget trigger fires in the iteration that crossed the line, and once per loop.
     budgetUsed: max === null ? 0 : spentUsdMicros / max,
@@ -207,7 +209,10 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
   const failure = failureOf(performed, live);
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
   const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage);
-  const spent = usage.reduce((sum, one) => sum + (one.type === 'usage.recorded' ? one.usage.costUsdMicros : 0), 0);
+  const spent = usage.reduce(
+    (sum, one) => (one.type === 'usage.recorded' ? addUsage(sum, one.usage) : sum),
+    state.spend.usage,
+  );
   const ending: Ending = {
     state,
     live,
@@ -217,7 +222,7 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
     outcome: outcomeOf(failure, signals, live),
     now,
     durationMs: Math.max(0, workedUntil - live.startedAt),
-    spentUsdMicros: state.spend.usage.costUsdMicros + spent,
+    spentUsdMicros: countedUsdMicros(state.settings, spent),
   };
   const ended = iterationEnded(ending, chance);
   const isAboutIt = ({ kind, iteration }: Escalation): boolean => kind === 'health' && iteration === live.iteration;
@@ -235,7 +240,8 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
 function readEnd(ending: Ending): readonly NewEvent[] {
   const closing = findTask(ending.state.tasks, ending.live.task)?.spec.completion;
   if (closing === 'result') return readResult(ending);
-  return closing === 'findings' ? readFindings(ending) : [...readClaims(ending), ...askedByTag(ending)];
+  if (closing === 'findings') return readFindings(ending);
+  return [...(blockedByAgent(ending) ?? printedAgain(ending) ?? readClaims(ending)), ...askedByTag(ending)];
 }
 
 const stuck = ({ task }: LiveIteration, summary: string, context: string): Question => ({
@@ -245,6 +251,39 @@ const stuck = ({ task }: LiveIteration, summary: string, context: string): Quest
   options: stuckOptions,
   question: `How should ${task} go on?`,
 });
+
+/** An agent that cannot go on may say so in the document: that is taken, shown, and asked about. */
+function blockedByAgent({ state, live, performed, signals }: Ending): readonly NewEvent[] | undefined {
+  const { blockedEdit } = performed;
+  const { claimed } = claimOf(state, live.task, signals, performed.statusEdits?.includes(live.task) === true);
+  if (blockedEdit === undefined || claimed !== undefined) return undefined;
+  const said = [blockedEdit, ...(signals.report?.blocked ?? [])].filter(one => one !== '');
+  const reason = said.length > 0 ? said.join('; ') : takeLastCharacters(stripControls(performed.message).trim(), 500);
+  const because = `${live.performer} calls it blocked: ${reason === '' ? 'it does not say why' : reason.replace(/\s+/g, ' ')}`;
+  const question = stuck(live, `${live.task} is blocked, says its agent`, reason);
+  const asked = askOrPark(state, question, 'the agent called its task blocked in the document', live);
+  return [{ type: 'task.blocked', task: live.task, because }, ...asked.filter(one => one.type !== 'task.blocked')];
+}
+
+/** The same error printed as the last word of iterations that ended with exit 0: as good as the same failure. */
+function printedAgain(ending: Ending): readonly NewEvent[] | undefined {
+  const { state, live, performed } = ending;
+  const { sameErrorsToEscalate: most } = state.settings;
+  if (most === null || !isUnclaimed(ending) || !endsInError(performed.message)) return undefined;
+  const echo = normalise(performed.message);
+  const before = state.memory.recentOutputs.slice(1 - most);
+  const isSame =
+    state.iterations.last?.task === live.task && before.length === most - 1 && before.every(one => one === echo);
+  if (!isSame) return undefined;
+  const said = takeLastCharacters(stripControls(performed.message).trim(), 500);
+  const question = { ...stuck(live, `The same error ${most} times in a row`, said), subjects: [sameError] };
+  return askOrPark(
+    state,
+    question,
+    `the agent printed the same error ${most} times, ${most} allowed (STUCK_THRESHOLD)`,
+    live,
+  );
+}
 
 /** A fixer that says that a person must step in. */
 function askedByTag({ state, live, signals, performed }: Ending): readonly NewEvent[] {
@@ -316,8 +355,9 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   // An agent that does not start is nobody's task: every task would meet the same end.
   if (failsToStart(kind) && starts >= breaker.failuresToOpen && isAlone(failed))
     return askAboutAgent(failed, `${starts} starts in a row without a sign of life, ${breaker.failuresToOpen} allowed`);
-  if (policy.onErrors === 'ask' && counts && after.streaks.errors >= limits.consecutiveErrorsMax)
-    return askAboutFailures(failed);
+  const { consecutiveErrorsMax } = limits;
+  const isTooMany = consecutiveErrorsMax !== null && after.streaks.errors >= consecutiveErrorsMax;
+  if (policy.onErrors === 'ask' && counts && isTooMany) return askAboutFailures(failed);
   const isStuck = sameErrorsToEscalate !== null && after.streaks.sameErrors >= sameErrorsToEscalate;
   if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
   return parkFailed(failed);
@@ -359,7 +399,7 @@ function askAboutAgent(
 
 function askAboutSameError({ state, live, failure, after }: Failed): readonly NewEvent[] {
   const times = after.streaks.sameErrors;
-  const question = stuck(live, `The same error ${times} times in a row`, failure.detail);
+  const question = { ...stuck(live, `The same error ${times} times in a row`, failure.detail), subjects: [sameError] };
   const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
   return askOrPark(state, question, because, live);
 }

@@ -1,13 +1,41 @@
 // Proof of a claim: what the answers of checks, of the look at the work, of a judge and of a merge mean, and when a task is closed.
 
-import { plural } from '../../text/format.ts';
+import { normalise } from '../../messages/repetition.ts';
+import { plural, someOf } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
-import { type Doubt, type Finding, type FindingKind, type NewEvent, nobody } from '../event.ts';
+import { type NewEvent, nobody, sameError } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import type { State } from '../state.ts';
-import { findTask } from '../task.ts';
+import { allTasks, type Doubt, type Finding, type FindingKind, findTask, type ProofLevel } from '../task.ts';
 import { askOrPark, parkIfSpent } from './claims.ts';
-import { raise } from './questions.ts';
+import { closeSettledDoubts, raise, stuckOptions, subjectOf } from './questions.ts';
+
+type Claim = State['claims']['open'][number];
+
+/** How often the task was refused for this output in a row, with this time. */
+function refusalOf(state: State, task: string, detail: string): { readonly echo: string; readonly times: number } {
+  const echo = normalise(detail);
+  const before = findTask(state.tasks, task)?.refusal;
+  return { echo, times: before !== undefined && before.echo === echo ? before.times + 1 : 1 };
+}
+
+/** The same output of the same check again and again is an error that the agent does not get over by itself. */
+function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOutcome): readonly NewEvent[] {
+  const { sameErrorsToEscalate: most } = state.settings;
+  const { times } = refusalOf(state, task, takeLastCharacters(refused.detail, 2_000));
+  const spent = parkIfSpent(state, task);
+  if (spent.length > 0 || most === null || times < most || refused.silent) return spent;
+  const question: Question = {
+    kind: 'stuck',
+    subjects: [sameError],
+    summary: `${task} was refused ${times} times in a row for the same: ${refused.name}`,
+    context: takeLastCharacters(refused.detail, 2_000),
+    options: stuckOptions,
+    question: `How should ${task} go on?`,
+  };
+  const because = `the check printed the same ${times} times, ${most} allowed (STUCK_THRESHOLD)`;
+  return askOrPark(state, question, because, { task, iteration });
+}
 
 function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
   const events: NewEvent[] = [];
@@ -24,13 +52,12 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
     const detail = takeLastCharacters(outcome.detail, 2_000);
     if (usage !== undefined) events.push({ type: 'usage.recorded', iteration, performer, task, usage });
     const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky };
-    events.push({ type: 'check.ended', ...about });
+    const again = passed ? {} : refusalOf(state, task, detail);
+    events.push({ type: 'check.ended', ...about, ...again });
     if (!passed) break;
   }
   return events;
 }
-
-type Claim = State['claims']['open'][number];
 
 // Findings of the tamper screen: the sentence for each, and which of them refuse a claim.
 
@@ -83,6 +110,7 @@ function askAboutDoubts(state: State, claim: Claim, doubts: readonly Doubt[]): r
   const question: Question = {
     kind: 'tamper',
     findings: doubts.map(one => one.fingerprint),
+    subjects: [...new Set(doubts.map(subjectOf))],
     summary: nothing
       ? `${task} is claimed, but nothing was changed for it`
       : `${task} is claimed and its checks pass, but tests or checks were changed`,
@@ -114,7 +142,9 @@ function askAgain(state: State, claim: Claim, { name, detail }: CheckOutcome): r
 
 export const checked: Decide<'checked'> = (state, input) => {
   const claim = state.claims.open.find(one => one.iteration === input.iteration);
-  const events = claim === undefined ? [] : judged(state, input, claim);
+  const isWhole = input.doubts !== undefined && state.settings.tamperScreen && !state.settings.worktreePerTask;
+  const settled = isWhole ? closeSettledDoubts(state, input.doubts) : [];
+  const events = claim === undefined ? [] : [...judged(state, input, claim), ...settled];
   if (input.wrote !== true || events.length === 0) return events;
   const label = `after the checks of iteration ${input.iteration}`;
   return [
@@ -123,9 +153,16 @@ export const checked: Decide<'checked'> = (state, input) => {
   ];
 };
 
+/** What a crashed attempt left is no part of the work that was proven. */
+function leftOutWords({ checkpoints: { latest } }: State, { leftOut = [] }: InputOf<'checked'>): string {
+  if (leftOut.length === 0) return '';
+  const where = latest === undefined ? '' : ` (kept in checkpoint ${latest.number})`;
+  return `; left out, because only a crashed attempt had touched it and the checks pass without: ${someOf(leftOut)}${where}`;
+}
+
 function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly NewEvent[] {
   const { outcomes } = input;
-  const { task, iteration } = claim;
+  const { task } = claim;
   const events = checkEvents(state, input, task);
   const passed = events.every(one => one.type !== 'check.ended' || one.passed);
   const { acceptedFindings: accepted } = state.claims;
@@ -139,24 +176,63 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
   if (isSeen || isUnproven) events.unshift(screened(claim, input, doubts, false));
   if (!passed) {
     const silent = outcomes.find(one => !one.passed && one.undecided === true);
-    return [...events, ...(silent === undefined ? parkIfSpent(state, task) : askAgain(state, claim, silent))];
+    const refused = outcomes.find(one => !one.passed);
+    if (silent !== undefined) return [...events, ...askAgain(state, claim, silent)];
+    return [...events, ...(refused === undefined ? parkIfSpent(state, task) : refusedAgain(state, claim, refused))];
   }
-  if (state.settings.worktreePerTask) return events;
+  return closedBy(state, claim, input, events);
+}
+
+/** Checks that failed when the loop began, while no task has been closed by passing ones since. */
+function redBefore({ loop: { baseline = [] }, tasks }: State, task: string): ReadonlySet<string> {
+  const red = baseline.filter(one => !one.passed).map(one => one.check);
+  const isOver =
+    red.length > 0 && [...allTasks(tasks)].some(one => one.id !== task && one.status === 'done' && one.verified);
+  return new Set(isOver ? [] : red);
+}
+
+/** `outcomes`: all passed. What an agent thinks of the work (a judge) is no check. `newTests`: the work added or changed tests. */
+function levelBy(
+  state: State,
+  task: string,
+  outcomes: readonly Pick<CheckOutcome, 'name' | 'performer'>[],
+  newTests: boolean,
+): ProofLevel {
+  if (outcomes.length === 0) return 'unverified';
+  const commands = outcomes.filter(one => one.performer === undefined);
+  const red = redBefore(state, task);
+  return commands.some(one => red.has(one.name)) || (newTests && commands.length > 0) ? 'proven' : 'still-green';
+}
+
+/** All checks passed. In a fork the merge closes it. */
+function closedBy(
+  state: State,
+  { task, iteration }: Claim,
+  input: InputOf<'checked'>,
+  events: readonly NewEvent[],
+): readonly NewEvent[] {
+  const { outcomes, newTests } = input;
+  const level = levelBy(state, task, outcomes, newTests === true);
+  if (state.settings.worktreePerTask) return events.map((one, at) => withLevel(one, at === events.length - 1, level));
   const verified = outcomes.length > 0;
   const because = verified
-    ? `claimed, and ${plural(outcomes.length, 'check')} passed`
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed${level === 'still-green' ? ', as before: no new test' : ''}${leftOutWords(state, input)}`
     : 'claimed by the agent, unverified: no check is configured';
-  return [...events, { type: 'task.closed', task, iteration, verified, because }];
+  return [...events, { type: 'task.closed', task, iteration, verified, level, because }];
 }
+
+const withLevel = (event: NewEvent, isLast: boolean, level: ProofLevel): NewEvent =>
+  isLast && event.type === 'check.ended' ? { ...event, level } : event;
 
 export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }) => {
   const claim = state.claims.open.find(one => one.iteration === iteration);
   if (claim === undefined) return [];
   const { task } = claim;
   const verified = state.settings.checks.length > 0;
+  const level = verified ? claim.level : 'unverified';
   const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
   const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, because };
   if (!ok) return [event, ...parkIfSpent(state, task)];
   const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
-  return [event, { type: 'task.closed', task, iteration, verified, because: why }];
+  return [event, { type: 'task.closed', task, iteration, verified, level, because: why }];
 };

@@ -1,5 +1,6 @@
 // Questions to a human: how one is raised, and what each kind of answer means.
 
+import { formatUsd, someOf } from '../../text/format.ts';
 import { takeCharacters } from '../../text/text.ts';
 import {
   type Answer,
@@ -11,9 +12,9 @@ import {
   type OptionId,
 } from '../event.ts';
 import type { Command, Question } from '../input.ts';
-import type { ChangedSettings } from '../settings.ts';
-import type { LiveIteration, State } from '../state.ts';
-import { mayHaveHappened, openTasks, type Task } from '../task.ts';
+import { type ChangedSettings, everyPerformer, type Limits } from '../settings.ts';
+import { countedUsdMicros, type LiveIteration, type State } from '../state.ts';
+import { dependentsOf, type Finding, findTask, mayHaveHappened, openTasks, type Task } from '../task.ts';
 
 /** How our own question about a stuck task can be answered. */
 export const stuckOptions: readonly Option[] = [
@@ -24,7 +25,7 @@ export const stuckOptions: readonly Option[] = [
 /** A question, about a task where one is named; `decide` adds when it was raised. */
 export function raise(
   { questions }: State,
-  { kind, performer, findings, ...said }: Question,
+  { kind, performer, findings, subjects, ...said }: Question,
   because: string,
   about?: Pick<LiveIteration, 'task' | 'iteration'>,
 ): readonly NewEvent[] {
@@ -35,6 +36,7 @@ export function raise(
     iteration: about?.iteration,
     performer,
     findings,
+    subjects,
     summary: takeCharacters(said.summary, 200),
     context: takeCharacters(said.context, 4_000),
     options: said.options.slice(0, 9).map(({ id, text }) => ({ id, text: takeCharacters(text, 300) })),
@@ -60,6 +62,50 @@ export const closeQuestions = (
   because: string,
 ): readonly NewEvent[] =>
   questions.open.filter(isSettled).map(({ id }) => answered(id, { kind: 'retry' }, by, because));
+
+/** What a finding is about, whatever else stands in the file. */
+export const subjectOf = ({ kind, path }: Finding): string => `${kind} ${path}`;
+
+const aboutNothing = subjectOf({ kind: 'nothing-changed', path: '', detail: '', severity: 'refuse' });
+
+/**
+ * A question whose findings are no longer in the tree needs no answer: Ralph closes it, and nobody has accepted anything.
+ * `found`: all doubts in the tree as it was looked at. Those of a task whose work was set aside are in its checkpoint.
+ */
+export function closeSettledDoubts(state: State, found: readonly Finding[]): readonly NewEvent[] {
+  const there = new Set(found.map(subjectOf));
+  const isSettled = ({ kind, subjects = [], task = '' }: Escalation): boolean =>
+    kind === 'tamper' &&
+    subjects.length > 0 &&
+    findTask(state.tasks, task)?.aside === undefined &&
+    subjects.every(one => one !== aboutNothing && !there.has(one));
+  return closeQuestions(
+    state,
+    isSettled,
+    'ralph',
+    'what it asks about is gone from the files: closed by Ralph, not accepted',
+  );
+}
+
+/** No check was asked: it counts, and every surface says on whose word. */
+export const doneByPerson = (task: string, by: string, how: string): NewEvent => ({
+  type: 'task.closed',
+  task,
+  iteration: noIteration,
+  verified: false,
+  level: 'unverified',
+  by,
+  because: `done by ${by}, unverified (${how})`,
+});
+
+/** The questions about a task need no answer once a person decided about it; whether nothing is ready is asked anew. */
+export const closedWith = (state: State, task: string, by: string): readonly NewEvent[] =>
+  closeQuestions(
+    state,
+    one => (one.task === task && one.kind !== 'health') || one.kind === 'blocked',
+    by,
+    'decided by ralph task',
+  );
 
 /** The option of one of these ids; recorded by its place, as people see it. */
 function chosen({ options }: Escalation, ...ids: readonly OptionId[]): Answer {
@@ -101,12 +147,19 @@ const guidance = ({ escalation: { id, task }, by }: Answered, text: string): New
 
 const guide: Meaning = answered => [guidance(answered, answered.text)];
 
-const skipTask = (task: string, { by, isPolicy }: Answered): NewEvent => ({
-  type: 'task.skipped',
-  task,
-  by,
-  because: isPolicy ? 'by policy, unanswered' : 'a human left it out',
-});
+const whySkipped = ({ isPolicy }: Answered): string => (isPolicy ? 'by policy, unanswered' : 'a human left it out');
+
+const skipTask = (task: string, answered: Answered): NewEvent =>
+  taskSkipped(answered.state, task, answered.by, whySkipped(answered));
+
+/** It is said what becomes of those that wait for it, and the document that shows it is committed at once. */
+export function taskSkipped(state: State, task: string, by: string, why: string): NewEvent {
+  const left = dependentsOf(state.tasks, task);
+  const because = left.length === 0 ? why : `${why}; not ready without it: ${someOf(left, 5)}`;
+  const { commits, worktreePerTask, policy } = state.settings;
+  const isShown = commits && !worktreePerTask && policy.documentShows !== 'nothing';
+  return { type: 'task.skipped', task, by, because, commits: isShown || undefined };
+}
 
 const skipIt: Meaning = answered => {
   const { task } = answered.escalation;
@@ -127,7 +180,11 @@ const aboutTask: Meanings = {
 /** Of an effect that may have happened another question asks, and only that one is answered about it. */
 const withoutEffects = (state: State): readonly Task[] => openTasks(state.tasks).filter(task => !mayHaveHappened(task));
 
-const leaveOutAll: Meaning = answered => withoutEffects(answered.state).map(task => skipTask(task.id, answered));
+/** With all that waits for them. */
+const leaveOutAll: Meaning = answered =>
+  withoutEffects(answered.state).map(
+    task => ({ ...skipTask(task.id, answered), because: whySkipped(answered) }) as NewEvent,
+  );
 
 const tryAll: Meaning = ({ state }) =>
   withoutEffects(state).map<NewEvent>(task => ({
@@ -228,6 +285,37 @@ const approve: Meaning = ({ state, escalation: { findings = [] }, by }) =>
     because: 'asked and answered',
   }));
 
+// The limit of money is met by an upper bound alone.
+
+const limitOf = ({ settings }: State): number => settings.limits.costUsdMicrosMax ?? 0;
+
+export function askAboutBound(state: State, because: string): readonly NewEvent[] {
+  const question: Question = {
+    kind: 'budget',
+    summary: `The money may be used up: ${because}`,
+    context:
+      'The price of a model is not known, so its tokens are counted at the highest price that a model has. Named with --model, one with a known price is counted by its list price from then on.',
+    options: [
+      { id: 'go-on', text: `Go on with another ${formatUsd(limitOf(state))}` },
+      { id: 'end-loop', text: 'End the loop here' },
+    ],
+    question: 'Go on?',
+  };
+  return raise(state, question, because);
+}
+
+const moreMoney: Meaning = ({ state, escalation: { id }, by }) => {
+  const costUsdMicrosMax = countedUsdMicros(state.settings, state.spend.usage) + limitOf(state);
+  return [{ type: 'limits.changed', limits: { costUsdMicrosMax }, by, because: `the answer to ${id}` }];
+};
+
+const aboutBound: Meanings = {
+  text: answered => [...moreMoney(answered), ...guide(answered)],
+  skip: ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }],
+  'end-loop': ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }],
+  otherwise: moreMoney,
+};
+
 const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
   stuck: { ...aboutTask, 'leave-out': skipIt },
   deviation: aboutTask,
@@ -239,16 +327,23 @@ const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
   tamper: aboutDoubts,
   effect: aboutEffect,
   approval: { approve, otherwise: nothing },
+  budget: aboutBound,
 };
 
 const meaningsOf = ({ kind, task }: Escalation): Meanings =>
   kind === 'stuck' && task === undefined ? aboutFailures : meanings[kind];
 
-/** A person who takes an agent out of the chain has answered the question about it. */
-export function answeredByChange(state: State, changed: ChangedSettings | undefined, by: string): readonly NewEvent[] {
-  const { performers, performersByTask, performersByPhase } = { ...state.settings, ...changed };
-  const chosen = new Set([...performers, ...Object.values(performersByTask), ...Object.values(performersByPhase)]);
-  return state.questions.open.flatMap(({ id, performer }) => {
+/** A person who takes an agent out of the chain, or sets the limit of money, has answered the question about it. */
+export function answeredByChange(
+  state: State,
+  limits: Partial<Limits>,
+  changed: ChangedSettings | undefined,
+  by: string,
+): readonly NewEvent[] {
+  const chosen = new Set(everyPerformer({ ...state.settings, ...changed }));
+  return state.questions.open.flatMap(({ id, performer, kind }) => {
+    if (kind === 'budget' && limits.costUsdMicrosMax !== undefined)
+      return [answered(id, { kind: 'retry' }, by, 'the limit of money was set')];
     if (performer === undefined || chosen.has(performer)) return [];
     return [answered(id, { kind: 'retry' }, by, `${performer} works no more in this loop`)];
   });
@@ -275,6 +370,13 @@ function answeredByAbort({ id, kind }: Escalation, by: string): readonly NewEven
   ];
 }
 
+/** Whatever is said about a task that its agent called blocked, but that it is left out, lets it go on. */
+function unblocked({ tasks }: State, { task, kind }: Escalation, choice: string): readonly NewEvent[] {
+  const isBlocked = kind === 'stuck' && task !== undefined && findTask(tasks, task)?.status === 'blocked';
+  if (!isBlocked || ['skip', 'leave-out', 'retry'].includes(choice)) return [];
+  return [{ type: 'task.reopened', task, because: 'a human said how it can go on' }];
+}
+
 export function answerQuestion(
   state: State,
   { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
@@ -293,6 +395,7 @@ export function answerQuestion(
   const recorded: Answer = option === undefined ? answer : { kind: 'option', option: place };
   return [
     answered(id, recorded, by, `a human answered: ${answer.kind}`),
+    ...unblocked(state, escalation, option?.id ?? answer.kind),
     ...meaning({ state, escalation, text, place, by, isPolicy: policy === true }),
   ];
 }

@@ -8,10 +8,11 @@ import {
   nothingReported,
   queueCheckpoint,
   type State,
+  setsAside,
   update,
   withTask,
 } from '../state.ts';
-import { allTasks, setTask, type Task } from '../task.ts';
+import { allTasks, findTask, type ProofLevel, setTask, type Task, type WorkSpan } from '../task.ts';
 import { resets } from './streaks.ts';
 
 /** A task that was worked on or claimed is open again. */
@@ -25,6 +26,7 @@ function claimRefused(state: State, { iteration, task }: Proof, rejection: strin
     ...released(one),
     rejection,
     claimFailed,
+    refusedClaims: state.settings.policy.setsAside ? (one.refusedClaims ?? 0) + 1 : undefined,
   }));
   return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
 }
@@ -33,13 +35,18 @@ export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
   const { check, passed, iteration } = event;
   const lastChecks = { ...state.claims.lastChecks, [check]: { passed, iteration } };
   const checked = update(state, 'claims', { lastChecks });
-  if (!passed) return claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
-  return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration);
+  if (!passed) {
+    const { echo, times, task } = event;
+    const refused = claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
+    if (echo === undefined || times === undefined) return refused;
+    return withTask(refused, task, one => ({ ...one, refusal: { echo, times } }));
+  }
+  return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration, event.level);
 }
 
-const toMerge = (state: State, iteration: number): State =>
+const toMerge = (state: State, iteration: number, level?: ProofLevel): State =>
   update(state, 'claims', {
-    open: state.claims.open.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge' } : claim)),
+    open: state.claims.open.map(claim => (claim.iteration === iteration ? { ...claim, stage: 'merge', level } : claim)),
   });
 
 export function workScreened(state: State, event: EventOf<'proof.screened'>): State {
@@ -56,7 +63,12 @@ const acceptedMax = 500;
 
 /** The claim stands again, and is checked again: the tree may have changed since. */
 export function workAccepted(state: State, { task, iteration, findings }: EventOf<'work.accepted'>): State {
-  const claimed = withTask(state, task, one => ({ ...one, rejection: undefined, status: 'active' }));
+  const claimed = withTask(state, task, one => ({
+    ...one,
+    rejection: undefined,
+    status: 'active',
+    aside: one.aside && { ...one.aside, returns: true },
+  }));
   const acceptedFindings = [...new Set([...state.claims.acceptedFindings, ...findings])].slice(-acceptedMax);
   const open = [...state.claims.open, { iteration, task, performer: nobody, stage: 'check' as const }];
   return update(claimed, 'claims', { acceptedFindings, open });
@@ -99,7 +111,10 @@ export function firstCheckpoint(state: State): State {
 }
 
 export function settingsChanged(state: State, event: EventOf<'limits.changed'>): State {
-  const settings = { ...state.settings, ...event.settings, limits: { ...state.settings.limits, ...event.limits } };
+  const limits = { ...state.settings.limits, ...event.limits };
+  const isSet = event.limits.costUsdMicrosMax !== undefined;
+  const costMaxIsPreset = isSet ? undefined : state.settings.costMaxIsPreset;
+  const settings = { ...state.settings, ...event.settings, limits, costMaxIsPreset };
   if (!settings.checkpoints) {
     // Without trees there is neither anything to commit nor anything to look at.
     const bare = { ...settings, commits: false, tamperScreen: false, rollbackAfter: null };
@@ -110,17 +125,18 @@ export function settingsChanged(state: State, event: EventOf<'limits.changed'>):
   return isNew ? queueCheckpoint(changed, { kind: 'switched-on', label: 'checkpoints were switched on' }) : changed;
 }
 
-export const withoutSpans = (task: Task): Task => ({ ...task, spans: undefined, since: undefined });
+export const withoutSpans = (task: Task): Task => ({ ...task, spans: undefined, since: undefined, touched: undefined });
 
 const spansMax = 50;
 
 /** Iterations in a row make one span; very many spans become one that is too wide rather than a list without end. */
-function withSpan(task: Task, from: string, to: string): Task {
+function withSpan(task: Task, span: WorkSpan): Task {
   const spans = task.spans ?? [];
   const last = spans.at(-1);
-  if (last !== undefined && last.to === from) return { ...task, spans: [...spans.slice(0, -1), { ...last, to }] };
-  if (spans.length < spansMax) return { ...task, spans: [...spans, { from, to }] };
-  return { ...task, spans: [{ from: spans[0]?.from ?? from, to }] };
+  const isNext = last !== undefined && last.to === span.from && last.crashed === span.crashed;
+  if (isNext) return { ...task, spans: [...spans.slice(0, -1), { ...last, to: span.to }] };
+  if (spans.length < spansMax) return { ...task, spans: [...spans, span] };
+  return { ...task, spans: [{ from: spans[0]?.from ?? span.from, to: span.to }] };
 }
 
 /** No error stands open at it: a rollback may go back to it. */
@@ -129,30 +145,50 @@ function isGood({ live, streaks }: State, due: CheckpointDue | undefined): boole
   return due.outcome === undefined || ['succeeded', 'handed-off', 'escalated'].includes(due.outcome);
 }
 
+const touchedMax = 30;
+
+/** Its work lies in the files. Without a check it is done before that is saved. */
+function withUnfinished(state: State, task: string, files: readonly string[]): State {
+  if (findTask(state.tasks, task)?.status === 'done') return state;
+  const touched = (one: Task): readonly string[] => [...new Set([...(one.touched ?? []), ...files])];
+  const told = withTask(state, task, one => ({ ...one, touched: touched(one).slice(0, touchedMax) }));
+  return update(told, 'checkpoints', { unfinished: task });
+}
+
 /** What the task at work changed since the checkpoint before. */
-function withWork(state: State, task: string, before: CheckpointMark, tree: string): State {
+function withWork(
+  state: State,
+  task: string,
+  before: CheckpointMark,
+  { tree, files = [] }: EventOf<'checkpoint.made'>,
+): State {
   // Where one task takes many iterations, a changed tree is progress, unless the words go round in circles.
   const isStep = state.settings.policy.progressBy === 'changes' && state.memory.repetition === undefined;
+  const { crashed } = state.checkpoints.due[0] ?? {};
   const worked = withTask(state, task, one => ({
-    ...withSpan(one, before.tree, tree),
+    ...withSpan(one, { from: before.tree, to: tree, crashed }),
     since: one.spans === undefined ? before.number : (one.since ?? before.number),
   }));
-  return isStep ? update(worked, 'streaks', resets.somethingNew) : worked;
+  const left = setsAside(state) ? withUnfinished(worked, task, files) : worked;
+  return isStep ? update(left, 'streaks', resets.somethingNew) : left;
 }
+
+/** One by hand in the middle of an iteration holds a part of its work. */
+const worker = ({ settings, live }: State, task: string | undefined): string | undefined =>
+  task ?? (settings.worktreePerTask ? undefined : live[0]?.task);
 
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
   const { checkpoint, number, commit, tree, left, task, fork } = event;
   const [order, ...due] = state.checkpoints.due;
   const { first, latest: before, lastGood, restoreDue } = state.checkpoints;
   const mark: CheckpointMark = { checkpoint, number, commit, tree, left };
-  const made = update(state, 'checkpoints', { due, made: Math.max(state.checkpoints.made, number) });
+  const isWork = !fork && worker(state, task) !== undefined && before !== undefined && before.tree !== tree;
+  const worked = isWork ? withWork(state, worker(state, task) ?? '', before, event) : state;
+  const made = update(worked, 'checkpoints', { due, made: Math.max(state.checkpoints.made, number) });
   if (fork)
     return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
-  // One by hand in the middle of an iteration holds a part of its work.
-  const worker = task ?? (state.settings.worktreePerTask ? undefined : state.live[0]?.task);
-  const isWork = worker !== undefined && before !== undefined && before.tree !== tree;
   const isForRestore = restoreDue !== undefined && order?.kind === 'before-restore';
-  return update(isWork ? withWork(made, worker, before, tree) : made, 'checkpoints', {
+  return update(made, 'checkpoints', {
     first: first ?? mark,
     latest: mark,
     lastGood: isGood(state, order) ? mark : (lastGood ?? mark),
@@ -188,6 +224,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
     return update(state, 'checkpoints', { restoreDue: undefined });
   let { tasks } = state;
   for (const task of allTasks(tasks)) if (task.spans !== undefined) tasks = setTask(tasks, spanTo(task, restoreDue.to));
+  const { unfinished = '' } = state.checkpoints;
   const back: State = {
     ...state,
     tasks,
@@ -199,6 +236,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
       restores: state.checkpoints.restores + 1,
       latest: restoreDue.to,
       lastGood: restoreDue.to,
+      unfinished: findTask(tasks, unfinished)?.spans === undefined ? undefined : unfinished,
     },
     memory: {
       ...state.memory,

@@ -1,7 +1,7 @@
 // The fold: one event applied to the state, all but the part of its mode (`mode.ts`). No decisions here, only bookkeeping.
 
 import { takeCharacters } from '../../text/text.ts';
-import { type Event, type EventOf, type EventType, nobody, noIteration } from '../event.ts';
+import { type Event, type EventOf, type EventType, nobody, noIteration, sameError } from '../event.ts';
 import { obstaclesClosed, remember } from '../memory.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
 import { houseSettings } from '../settings.ts';
@@ -34,6 +34,7 @@ import {
   workScreened,
 } from './checkpoints.ts';
 import { heard, iterationEnded, iterationStarted, nudged, withSignOfLife } from './iteration.ts';
+import { workGivenBack, workSetAside } from './set-aside.ts';
 import { resets } from './streaks.ts';
 
 type Fold<Type extends EventType> = (state: State, event: EventOf<Type>) => State;
@@ -86,16 +87,27 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
   const isWork = about?.spec.readOnly !== true && about?.spec.performer === undefined;
   const commits =
-    isWork && state.settings.commits && !state.settings.worktreePerTask && event.iteration !== noIteration;
+    isWork &&
+    state.settings.commits &&
+    !state.settings.worktreePerTask &&
+    (event.iteration !== noIteration || event.by !== undefined);
   const closed = withTask(state, event.task, task => ({
     ...(commits ? task : withoutSpans(task)),
     status: 'done',
     verified: event.verified,
+    level: event.level,
+    closedBy: event.by,
     claimFailed: false,
+    refusal: undefined,
     rejection: undefined,
     openQuestion: undefined,
+    touched: undefined,
+    aside: undefined,
+    refusedClaims: undefined,
   }));
-  const { claims, memory, checkpoints } = closed;
+  const { claims, memory } = closed;
+  const { unfinished } = closed.checkpoints;
+  const checkpoints = { ...closed.checkpoints, unfinished: unfinished === event.task ? undefined : unfinished };
   const { task, iteration } = event;
   return {
     ...markUnsaved(closed, task),
@@ -128,7 +140,17 @@ function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
   return another ? update(counted, 'streaks', resets.firstTaskParked) : counted;
 }
 
-const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined });
+/** A ledger before 0.5 knows no bound of it. */
+const countsAside = ({ settings }: State): boolean => settings.limits.setAsideMax !== undefined;
+
+/** Somebody took it up again. */
+function withParkedLess(state: State, id: string): State {
+  const { parkedSinceProgress } = state.streaks;
+  if (!countsAside(state) || findTask(state.tasks, id)?.status !== 'blocked') return state;
+  return update(state, 'streaks', { parkedSinceProgress: Math.max(0, parkedSinceProgress - 1) });
+}
+
+const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined, refusal: undefined });
 
 function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
   const { open, raised: before } = state.questions;
@@ -144,27 +166,32 @@ function escalationRaised(state: State, { escalation }: EventOf<'escalation.rais
 function escalationAnswered(state: State, event: EventOf<'escalation.answered'>): State {
   const escalation = state.questions.open.find(one => one.id === event.id);
   if (escalation === undefined || event.late) return state;
-  const { kind, task } = escalation;
+  const { kind, task, subjects } = escalation;
   const closed = update(state, 'questions', { open: state.questions.open.filter(one => one.id !== event.id) });
   const answered = task === undefined ? closed : withTask(closed, task, taskFreed);
   if (event.by === 'ralph') return answered;
+  // Ledgers of 0.4 do not say that it is about one error.
+  const isSameError = subjects?.includes(sameError) === true;
   const isAboutFailures = kind === 'stuck' && task === undefined;
-  const over = isAboutFailures ? resets.failuresAnswered : resets.questionAnswered;
-  return checkpointUserEdits(update(answered, 'streaks', over));
+  const over = isAboutFailures || isSameError ? resets.failuresAnswered : resets.questionAnswered;
+  const anew = isSameError ? update(answered, 'memory', { recentOutputs: [] }) : answered;
+  return checkpointUserEdits(update(anew, 'streaks', over));
 }
 
 /** Also how a new process takes over, which undoes neither pause nor stop. Reopening gives health a new start. */
 function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   // Between two processes nobody worked.
   if (event.takesOver) return update(state, 'spend', { countedUntil: event.at });
-  if (state.control.ended)
+  if (state.control.ended) {
+    const parkedSinceProgress = countsAside(state) ? 0 : state.streaks.parkedSinceProgress;
     return {
       ...state,
       control: {},
-      streaks: { ...state.streaks, ...resets.loopReopened },
+      streaks: { ...state.streaks, ...resets.loopReopened, parkedSinceProgress },
       spend: { ...state.spend, countedUntil: event.at },
       performers: { breakers: {}, rateLimitedUntil: {} },
     };
+  }
   const going = update(state, 'control', { paused: undefined });
   if (state.control.paused) return addActiveTime(going, event.at);
   const served = update(update(going, 'streaks', resets.waitEnded), 'performers', { rateLimitedUntil: {} });
@@ -192,9 +219,12 @@ function usageRecorded(state: State, event: EventOf<'usage.recorded'>): State {
     ...withSignOfLife(live, event.at),
     usage: { ...addUsage(live.usage, event.usage), estimated },
   }));
-  const isEstimated = state.spend.isEstimated || spent.live.some(live => live.usage.estimated);
-  const usage = { ...addUsage(state.spend.usage, event.usage), estimated: isEstimated };
-  return update(spent, 'spend', { usage });
+  // That of a judge is said once, after the iteration.
+  const isFinal = estimated && spent.live.every(live => live.iteration !== event.iteration);
+  const isEstimated = state.spend.isEstimated || isFinal;
+  const isAny = isEstimated || spent.live.some(live => live.usage.estimated);
+  const usage = { ...addUsage(state.spend.usage, event.usage), estimated: isAny };
+  return update(spent, 'spend', { usage, isEstimated });
 }
 
 function loopStarted(state: State, event: EventOf<'loop.started'>): State {
@@ -228,20 +258,25 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     markUnsaved(
-      withTask(state, event.task, task => ({
+      withTask(withParkedLess(state, event.task), event.task, task => ({
         ...taskFreed(task),
         maybeExecuted: undefined,
         status: 'pending',
         attempts: 0,
+        refusedClaims: undefined,
         ignoresUnmet: event.ignoresUnmet ?? task.ignoresUnmet,
+        aside: task.aside && { ...task.aside, returns: event.withWork },
       })),
       event.task,
     ),
-  'task.skipped': (state, event) =>
-    markUnsaved(
-      withTask(state, event.task, task => ({ ...taskFreed(task), status: 'skipped' })),
-      event.task,
-    ),
+  'task.skipped': (state, { task: id, commits }) => {
+    const skipped = markUnsaved(
+      withTask(state, id, task => ({ ...taskFreed(task), status: 'skipped' })),
+      id,
+    );
+    const due = { task: id, iteration: noIteration };
+    return commits ? update(skipped, 'checkpoints', { commitsDue: [...state.checkpoints.commitsDue, due] }) : skipped;
+  },
   'task.blocked': taskBlocked,
   'task.edit-rejected': (state, { type: _type, at: _at, task, iteration: _iteration, because, ...rejectedEdit }) =>
     withTask(update(state, 'memory', { lastRejection: because }), task, one => ({ ...one, rejectedEdit })),
@@ -257,6 +292,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'proof.screened': workScreened,
   'work.accepted': workAccepted,
   'work.committed': workCommitted,
+  'work.set-aside': workSetAside,
+  'work.given-back': workGivenBack,
   'merge.ended': mergeEnded,
   'checkpoint.asked': (state, { kind, label, request }) => queueCheckpoint(state, { kind, label, request }),
   'checkpoint.made': checkpointMade,
@@ -272,6 +309,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     update(state, 'document', { approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,
   'guidance.delivered': guidanceDelivered,
+  'windows.reported': (state, { performer, windows }) =>
+    update(state, 'performers', { windows: { ...state.performers.windows, [performer]: windows } }),
   'limits.changed': settingsChanged,
   'performer.tripped': (state, { performer, until }) =>
     withBreaker(state, performer, opened(state.performers.breakers[performer] ?? closedBreaker, until)),

@@ -1,11 +1,12 @@
 // Folds of an iteration: it starts, is heard, is nudged, ends.
 
 import type { EventOf } from '../event.ts';
-import { countsAsAttempt, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
+import { countsAsAttempt, failsToStart, failureRules, isCrash, isCrashAttempt } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
+  countedUsdMicros,
   type Guidance,
   isSingleTask,
   type LiveIteration,
@@ -14,6 +15,7 @@ import {
   noUsage,
   queueCheckpoint,
   type State,
+  setsAside,
   update,
   withLive,
   withTask,
@@ -71,10 +73,11 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
   };
 }
 
-function withCheckpoint(state: State, { iteration, task, outcome }: Ended): State {
+function withCheckpoint(state: State, { iteration, task, outcome, failure }: Ended): State {
   if (!state.settings.checkpoints) return state;
   const label = `after iteration ${iteration}${outcome === 'succeeded' ? '' : ` (${outcome})`}`;
-  return queueCheckpoint(state, { kind: 'iteration', label, iteration, task, outcome });
+  const crashed = (setsAside(state) && isCrash(failure)) || undefined;
+  return queueCheckpoint(state, { kind: 'iteration', label, iteration, task, outcome, crashed });
 }
 
 /** Where a task takes many iterations, its work is committed now and then although it is not done (seed 001). */
@@ -112,7 +115,7 @@ interface Counts {
   readonly isStandstill: boolean;
 }
 
-const isCrash = ({ state, event }: EndedIn): boolean => isCrashAttempt(state.settings, event.failure);
+const isRalphCrash = ({ state, event }: EndedIn): boolean => isCrashAttempt(state.settings, event.failure);
 
 function isBlameless({ state, event: { outcome, failure, task } }: EndedIn): boolean {
   if (outcome === 'interrupted') return true;
@@ -129,7 +132,7 @@ const isErrorOfLargeTask = ({ state, event }: EndedIn): boolean => isSingleTask(
 
 /** How an iteration counts: the first row that holds. */
 const countings: readonly (Counts & { readonly holds: (ended: EndedIn) => boolean })[] = [
-  { holds: isCrash, isTry: false, isAttempt: true, isStandstill: false },
+  { holds: isRalphCrash, isTry: false, isAttempt: true, isStandstill: false },
   // Our own stop or a provider's trouble says nothing about the task.
   { holds: isBlameless, isTry: false, isAttempt: false, isStandstill: false },
   { holds: isStepOfLargeTask, isTry: true, isAttempt: false, isStandstill: false },
@@ -153,8 +156,9 @@ function iterationsAfter({ state, event }: EndedIn, { isTry }: Counts): State['i
   };
 }
 
-function spendAfter({ state: { spend }, event, live }: EndedIn): State['spend'] {
-  const { estimated, costUsdMicros } = live?.usage ?? noUsage;
+function spendAfter({ state: { spend, settings }, event, live }: EndedIn): State['spend'] {
+  const { estimated } = live?.usage ?? noUsage;
+  const costUsdMicros = countedUsdMicros(settings, live?.usage ?? noUsage);
   return {
     ...spend,
     isEstimated: spend.isEstimated || estimated,
@@ -176,6 +180,7 @@ function performersAfter({ state: { performers }, event }: EndedIn): State['perf
   const isTripped = outcome === 'failed' && failure !== undefined && failureRules[failure.kind].trips;
   const isLimited = waitUntil !== undefined && waitFor === 'limit-reset';
   return {
+    ...performers,
     breakers: isTripped ? { ...breakers, [performer]: withFailure(breakers[performer] ?? closedBreaker) } : breakers,
     rateLimitedUntil: isLimited ? { ...rateLimitedUntil, [performer]: waitUntil } : rateLimitedUntil,
   };

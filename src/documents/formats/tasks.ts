@@ -32,7 +32,7 @@ export const tasksKeys = {
   document: ['project_name', 'version', 'tasks'],
   row: [
     ...['id', 'title', 'description', 'criteria', 'status', 'dependencies', 'attempts', 'max_attempts', 'blocked'],
-    ...['skipped', 'mayChangeTests'],
+    ...['blocked_reason', 'skipped', 'mayChangeTests'],
   ],
 };
 
@@ -93,7 +93,7 @@ function readTexts(fields: JsonFields, key: string, rule: string, fix: string): 
 }
 
 /** `in_progress` is a task that somebody began and nobody finished: it is open. */
-function readStatus(fields: JsonFields): Pick<TaskSpec, 'done' | 'skipped' | 'blocked'> {
+function readStatus(fields: JsonFields): Pick<TaskSpec, 'done' | 'skipped' | 'blocked' | 'blockedReason'> {
   const written = fields.has('status') ? fields.value['status'] : 'pending';
   const status = typeof written === 'string' ? writtenStatus.get(written) : undefined;
   if (status === undefined) {
@@ -105,10 +105,19 @@ function readStatus(fields: JsonFields): Pick<TaskSpec, 'done' | 'skipped' | 'bl
   const isBlocked = fields.boolean('blocked') || status === 'blocked';
   const isSkipped = fields.boolean('skipped');
   if (status !== 'completed')
-    return { done: false, skipped: isSkipped, blocked: (isBlocked && !isSkipped) || undefined };
+    return {
+      done: false,
+      skipped: isSkipped,
+      blocked: (isBlocked && !isSkipped) || undefined,
+      blockedReason: isBlocked && !isSkipped ? reasonOf(fields) : undefined,
+    };
   if (isBlocked || isSkipped) fields.notice(`${fields.name()} is completed and also blocked: it is read as completed.`);
   return { done: true, skipped: false };
 }
+
+/** The rest of a document is its writer's own: what is no text says nothing. */
+const reasonOf = (fields: JsonFields): string | undefined =>
+  typeof fields.value['blocked_reason'] === 'string' ? fields.optionalText('blocked_reason') || undefined : undefined;
 
 /** B49: numbers that cannot be meant are brought into order, and said. */
 function readAttempts(fields: JsonFields): Pick<TaskSpec, 'attemptsBefore' | 'attemptsMax'> {

@@ -199,9 +199,10 @@ const oneLine = (text: string): string =>
 
 /** The trailers are for programs: `git log --format='%(trailers:key=Ralph-Task)'`. */
 export function messageOf(order: CommitSubject): string {
-  const subject = oneLine(`${order.task}: ${order.title}`);
+  const subject = oneLine(`${order.task}${order.isSetAside ? ' set aside' : ''}: ${order.title}`);
   const shortened = subject.length > subjectCharsMax ? `${subject.slice(0, subjectCharsMax - 1)}…` : subject;
   const trailers = [`Ralph-Loop: ${order.loop}`, `Ralph-Task: ${order.task}`, `Ralph-Iteration: ${order.iteration}`];
-  const body = `Done by a loop of Ralph, in iteration ${order.iteration}.`;
-  return [shortened, '', body, '', ...trailers.map(oneLine), ''].join('\n');
+  if (order.proof !== undefined) trailers.push(`Ralph-Proof: ${order.proof}`);
+  const body = order.body ?? `Done by a loop of Ralph, in iteration ${order.iteration}.`;
+  return [shortened, '', oneLine(body), '', ...trailers.map(oneLine), ''].join('\n');
 }

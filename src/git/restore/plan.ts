@@ -41,9 +41,10 @@ export async function planRestore(own: PrivateGit, order: RestoreOrder): Promise
     differences(repository, { from: order.now, to: order.to }),
     differences(repository, { from: order.base, to: order.now }),
   ]);
-  const differing = all.filter(({ path }) => !isExcepted(path));
+  const only = order.only && new Set(order.only.map(fromText));
+  const differing = all.filter(({ path }) => !isExcepted(path) && only?.has(path) !== false);
   const sparse = differing.length === 0 ? new Map() : await sparseRows(own.place);
-  const older = isOverwriting ? new Set<string>() : await userEditsAfter(own, order.to);
+  const older = isOverwriting || order.isOneSpan ? new Set<string>() : await userEditsAfter(own, order.to);
   const isLeft = leftOf(order);
   const baseOf = new Map(edits.map(({ path, from }) => [path, from]));
   const circumstances = { sparse, older, baseOf, isLeft, isOverwriting };

@@ -73,6 +73,9 @@ const introduction = [
   ...Object.entries(phases).map(([phase, text], at) => `${at + 1}. **${phase}**: ${text}`),
 ].join('\n');
 
+const reportEachTime = (most: number): string =>
+  `- Report each time: when ${plural(most, 'iteration')} in a row name${most === 1 ? 's' : ''} no newly completed item and no later phase, the loop is ended.`;
+
 function endSection(state: State): string {
   const { noProgressIterations } = state.settings.limits;
   return [
@@ -87,7 +90,7 @@ function endSection(state: State): string {
     '- Both must be completely true. Do not write them to get out of the loop, not even when you are stuck: then ask.',
     '- With a pending or blocked item in your report they are refused; without a report of yours the last one counts. What is',
     '  blocked and needed, ask about; what is not needed is no item.',
-    `- Report each time: when ${plural(noProgressIterations, 'iteration')} in a row name${noProgressIterations === 1 ? 's' : ''} no newly completed item and no later phase, the loop is ended.`,
+    ...(noProgressIterations === null ? [] : [reportEachTime(noProgressIterations)]),
     `- ${proofLine(state)}`,
     '- To ask for a fresh context before you are finished, start a line with `<handoff>why</handoff>`, after your report.',
   ].join('\n');

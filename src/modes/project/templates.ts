@@ -28,7 +28,7 @@ Either write the line \`Task <ID> complete\` in your last message, or set the st
 
 ## When something is in the way
 
-Put it into the report at the end of your last message, one entry each: \`"obstacles": [{"message": "what it is, and what you tried"}]\`. It is kept and shown to everybody after you. When you have removed one that is listed below, say so: \`{"message": "O3", "resolved": true}\`. What you cannot do at all goes into \`"blocked"\`.
+Put it into the report at the end of your last message, one entry each: \`"obstacles": [{"message": "what it is, and what you tried"}]\`. It is kept and shown to everybody after you. When you have removed one that is listed below, say so: \`{"message": "O3", "resolved": true}\`. What you cannot do at all goes into \`"blocked"\`. When you cannot go on with your task itself, set its status in tasks.json to \`"blocked"\` and say why in \`"blocked_reason"\`: a person is asked.
 
 When only a person can decide, ask instead of guessing. End your last message with this block, each tag at the start of a line, and claim nothing:
 

@@ -1,9 +1,10 @@
 // Files of project mode beside its tasks.json: state.json, obstacles.json and results.md, all made from the ledger.
+
 import type { Event, EventOf } from '../../core/event.ts';
 import { obstaclesAfter, obstaclesClosed, obstaclesMetIn } from '../../core/memory.ts';
 import { waitingFor } from '../../core/next.ts';
 import type { Obstacle, State } from '../../core/state.ts';
-import { allTasks, type Task } from '../../core/task.ts';
+import { allTasks, proofWords, type Task } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
 import { oneLine, stripControls } from '../../text/text.ts';
 import { endingOf } from '../../views/ending.ts';
@@ -199,15 +200,12 @@ const visible = (text: string): string =>
 /** A path as code; one that would end the code early is told as words. */
 const pathOf = (path: string): string => (/[`\n\r]/.test(path) ? plain(path) : `\`${visible(stripControls(path))}\``);
 
-const proofOf = (task: Task): string =>
-  task.verified === undefined ? 'before this loop' : task.verified ? 'checked' : "on the agent's word, unverified";
-
 function doneLine(task: Task, { entries, completedIn }: ResultFacts): string {
   const iteration = completedIn.get(task.id);
   const where = iteration === undefined ? '' : ` in iteration ${iteration}`;
   const summary = entries.find(one => one.iteration === iteration)?.summary ?? '';
   const said = summary === '' ? '' : `: ${plain(summary)}`;
-  return `- **${plain(task.id)}** ${plain(task.spec.title)} (completed${where}, ${proofOf(task)})${said}`;
+  return `- **${plain(task.id)}** ${plain(task.spec.title)} (completed${where}, ${proofWords(task)})${said}`;
 }
 
 const statusWords: Readonly<Record<Task['status'], string>> = {

@@ -4,7 +4,7 @@
 import type { Event, EventOf } from '../../core/event.ts';
 import { quoted } from '../../core/memory.ts';
 import type { Expansion, ModeRules } from '../../core/mode.ts';
-import type { Settings } from '../../core/settings.ts';
+import { limitsWithoutAside, type Settings } from '../../core/settings.ts';
 import type { ModeState, State } from '../../core/state.ts';
 import { allTasks, findTask, type Task, type TaskSpec } from '../../core/task.ts';
 import { type MergedIssue, mergeIssues, severityRank } from '../../messages/review.ts';
@@ -378,13 +378,20 @@ function evolve(before: ModeState, event: Event, state: State): ModeState {
 export const reviewRules: ModeRules = {
   flags: ['maxAttempts', 'haltOnMaxAttempts', 'rounds', 'targetConfidence', 'reviewer', 'section', 'workflow'],
   // Three reviewers who answer nonsense three times are nine iterations, and five failures are a question.
-  limits: { iterationsMax: 60, durationMsMax: 30 * 60_000, attemptsPerTaskMax: 3, noProgressIterations: 12 },
+  limits: {
+    ...limitsWithoutAside,
+    iterationsMax: 60,
+    durationMsMax: 30 * 60_000,
+    attemptsPerTaskMax: 3,
+    noProgressIterations: 12,
+  },
   policy: {
     subject: 'document',
     claimsBy: 'review-tag',
     achievedBy: 'rounds',
     onErrors: 'ask',
     restoreKeepsDocument: false,
+    setsAside: false,
   },
   evolve,
   expand,

@@ -40,6 +40,7 @@ describe('a stream of codex', () => {
       cacheWriteTokens: 100,
       costUsdMicros: 2_790,
       estimated: true,
+      boundUsdMicros: 2_790, // the stream names no model
     });
   });
 

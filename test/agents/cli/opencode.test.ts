@@ -41,17 +41,28 @@ describe('an opencode that cannot make its context fit', () => {
   };
   const summary = { type: 'step_finish', part: { reason: 'stop', tokens: { input: 10, output: 5 } } };
 
-  it('may try again twice; after the third time it is over, as it would go on for ever', () => {
+  it('may try again three times; after the fourth it is over, as it would go on for ever', () => {
     const reader = opencode.reader(order);
     const seen: boolean[] = [];
-    for (let time = 1; time <= 3; time += 1) {
+    for (let time = 1; time <= 4; time += 1) {
       reader.read(overflow);
       seen.push(reader.result().finished);
       reader.read(summary);
       seen.push(reader.result().finished);
     }
-    expect(seen).toEqual([false, false, false, false, true, true]);
+    expect(seen).toEqual([false, false, false, false, false, false, true, true]);
     expect(reader.result().problem?.kind).toBe('context-too-long');
+  });
+
+  it('goes on as long as it works: a tool call between two overflows starts the count anew', () => {
+    const reader = opencode.reader(order);
+    const worked = { type: 'tool_use', part: { tool: 'bash', state: { input: { command: 'npm test' } } } };
+    for (let time = 1; time <= 12; time += 1) {
+      for (const event of [overflow, summary, ...(time % 3 === 0 ? [worked] : [])]) reader.read(event);
+      expect(reader.result().finished, `after overflow ${time}`).toBe(false);
+    }
+    for (let time = 1; time <= 4; time += 1) reader.read(overflow);
+    expect(reader.result()).toMatchObject({ finished: true, problem: { kind: 'context-too-long' } });
   });
 
   it('goes on after a summary that no error made necessary', () => {

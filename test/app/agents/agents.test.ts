@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Account, OwnPlace } from '../../../src/agents/agent.ts';
 import { cliNames, loadCli } from '../../../src/agents/registry.ts';
-import { firstInstalled, loginOf, proofWords } from '../../../src/app/agents/agents.ts';
+import { accountOf, firstInstalled, loginOf, proofWords } from '../../../src/app/agents/agents.ts';
 import { agentNames } from '../../../src/config/agents.ts';
 import { findProgram, packagedVersion } from '../../../src/processes/find-program.ts';
 
@@ -90,6 +91,42 @@ describe('a login', () => {
 
   it.each([[{}], [{ X_API_KEY: '' }], [{ HOME: 'relative' }], [{ HOME: '/nowhere' }]])('is unknown with %j', env => {
     expect(loginOf(cli, env)).toEqual({ known: false, words: 'unknown' });
+  });
+});
+
+describe('an account', () => {
+  const file = (path: string, value: unknown): void => {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), JSON.stringify(value));
+  };
+
+  it('is told by the kind of the login file; the values of secrets stay in it', () => {
+    file('.x/auth.json', { auth_mode: 'plan', tokens: { access: 'secret', none: '', spare: null }, list: ['secret'] });
+    let seen: unknown;
+    const cli = {
+      account: ({ json }: OwnPlace): Account => {
+        seen = json('.x/auth.json', ['auth_mode']);
+        return { billing: 'subscription' };
+      },
+    };
+    expect(accountOf(cli, { HOME: root })).toEqual({ billing: 'subscription' });
+    expect(seen).toEqual({
+      auth_mode: 'plan',
+      tokens: { access: 'present', none: '', spare: null },
+      list: ['present'],
+    });
+  });
+
+  it('is unknown without such a file, with one that is no JSON, and without a home', async () => {
+    const claude = await loadCli('claude');
+    expect(accountOf(claude, { HOME: root }).billing).toBeUndefined();
+    file('.claude/.credentials.json', { claudeAiOauth: { accessToken: 'secret' } });
+    expect(accountOf(claude, { HOME: root }).billing).toBe('subscription');
+    expect(accountOf(claude, {}).billing).toBeUndefined();
+    expect(accountOf(claude, { CLAUDE_CONFIG_DIR: join(root, '.claude') }).billing).toBe('subscription');
+    writeFileSync(join(root, '.claude/.credentials.json'), 'no JSON');
+    expect(accountOf(claude, { HOME: root }).billing).toBeUndefined();
+    expect(accountOf(await loadCli('kiro'), { HOME: root })).toEqual({});
   });
 });
 

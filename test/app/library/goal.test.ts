@@ -11,7 +11,7 @@ const going = report({ phase: 'implementing', completed: ['the plan'], pending: 
 const done = `${report({ phase: 'complete', completed: ['the page'], pending: [], blocked: [] })}\n<promise>DONE</promise>`;
 
 describe('a goal through runLoop', () => {
-  it('given a performer of our own and a check of our own, then the goal is reached and proven, and its files say the same', async () => {
+  it('given a performer of our own and a check of our own, then the goal is reached, its checks still green, and its files say the same', async () => {
     const { directory, home } = stage();
     const agent = player('mine', ({ iteration }) => (iteration === 1 ? going : done));
     let proofs = 0;
@@ -33,7 +33,7 @@ describe('a goal through runLoop', () => {
       onEvent: event => told.push(event.type),
     });
     expect(result).toMatchObject({ how: 'ended', reason: 'goal_achieved', exitCode: 0, verified: true, ran: true });
-    expect(result.summary).toMatch(/^Done: .*, 2 iterations, \$0\.04\.$/);
+    expect(result.summary).toMatch(/^Done: .*, 2 iterations, \$0\.04, checks still green\.$/);
     expect(proofs).toBe(2); // before any work, and for the claim
     expect(result.report.checks).toEqual([
       { iteration: 2, task: 'goal', check: 'own check: the page is there', passed: true },

@@ -137,7 +137,7 @@ describe.each(cases)('mode $mode through runLoop', one => {
     one.proof(name => readFileSync(join(directory, name), 'utf8'), result);
   });
 
-  it('given errors only, then it gives up after five; a review asks a person instead', async () => {
+  it('given five errors in a row as the limit, then it gives up after them; a review asks a person instead', async () => {
     const { options } = playOf(one);
     const agent = player('mine', ({ iteration }) => ({
       type: 'ended',
@@ -145,7 +145,9 @@ describe.each(cases)('mode $mode through runLoop', one => {
       failure: { kind: 'timeout', detail: `reason ${'abcdefghij'[iteration] ?? ''}` },
     }));
     const attempts = one.mode === 'prompt' ? {} : { attemptsPerTask: 50 }; // one task over many iterations
-    const result = await runLoop(options({ agent, limits: { ...attempts, iterationsWithoutProgress: 50 } }));
+    const result = await runLoop(
+      options({ agent, limits: { ...attempts, errorsInRow: 5, iterationsWithoutProgress: 50 } }),
+    );
     if (one.mode === 'review') {
       expect(result).toMatchObject({ how: 'waiting', exitCode: 5 });
       expect(result.questions[0]?.summary).toMatch(/^5 failures in a row/);

@@ -45,6 +45,17 @@ describe('a loop that goes on', () => {
     expect(kept({}, filed)).toEqual(before);
   });
 
+  it('keeps that its limit of money is the preset until one is typed, be it the same number', () => {
+    const preset: Settings = { ...before, costMaxIsPreset: true };
+    expect(kept({}, { maxCost: 7_000_000 }, preset).costMaxIsPreset).toBe(true);
+    const maxCost = before.limits.costUsdMicrosMax;
+    expect(kept({ maxCost }, {}, preset).costMaxIsPreset).toBeUndefined();
+    expect(changedSettings(preset, { ...preset, costMaxIsPreset: undefined })).toMatchObject({
+      limits: { costUsdMicrosMax: maxCost },
+    });
+    expect(changedSettings(preset, preset)).toBeUndefined();
+  });
+
   it('has nothing to keep when it begins', () => {
     expect(onResume({ ...resuming({ agent: 'pi' }), before: undefined })).toEqual({});
   });

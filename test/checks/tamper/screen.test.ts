@@ -1,8 +1,9 @@
 // The tamper screen finds tests that were silenced, weakened or removed, in every usual ecosystem, and leaves honest work alone.
+
 import { describe, expect, it } from 'vitest';
 import { screenWork } from '../../../src/checks/tamper/screen.ts';
 import { isTestConfiguration } from '../../../src/checks/tamper/source-files.ts';
-import type { Finding } from '../../../src/core/event.ts';
+import type { Finding } from '../../../src/core/task.ts';
 import { honest, skipped, suites, weakened } from './cases.ts';
 
 const screen = (files: Parameters<typeof screenWork>[0]['files'], checks: readonly string[] = []) =>

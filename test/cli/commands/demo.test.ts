@@ -58,7 +58,7 @@ function showsItWithoutUndo(told: Told, why: string): void {
   expect(told.stderr).toContain(`note: no commits and no undo in this demo: ${why}.\n`);
   expect(told.stderr).toContain('not a git repository: NO undo');
   expect(told.stderr).not.toMatch(/crash|rollback|committed|ralph undo/);
-  expect(told.stdout).toBe('Done: 4 of 4 tasks done, 6 iterations, $0.2050.\n');
+  expect(told.stdout).toBe('Done: 4 of 4 tasks done, 6 iterations, $0.2050, checks still green (3 tasks).\n');
 }
 
 describe('ralph demo', () => {
@@ -73,7 +73,7 @@ describe('ralph demo', () => {
         );
         expect(told.stderr).toMatch(/cost {2}█+░+ {2}\$0\.27 of \$0\.50/);
         expect(told.stderr).toMatch(/\n {2}ralph diff .*\n {2}ralph undo /);
-        expect(told.stdout).toBe('Done: 4 of 4 tasks done, 8 iterations, $0.27.\n');
+        expect(told.stdout).toBe('Done: 4 of 4 tasks done, 8 iterations, $0.27, checks still green (1 task).\n');
         leavesNothing(place);
       }));
   }

@@ -213,8 +213,7 @@ R*) found 99;;`,
         expect.stringContaining('iteration 3 of 3 (--max-iterations)'),
       ]);
       expect(counted(state())).toEqual([1, 0, 0, 1, 0]);
-      expect((await place.ralph(['resume', '--max-iterations', '9'])).code).toBe(0);
-      const told = await run(...one);
+      const told = await place.ralph(['resume', '--max-iterations', '9']);
       expect([told.code, told.stdout]).toEqual([0, expect.stringContaining('1 of 1 issue fixed, 4 iterations')]);
       expect(metrics()).toMatchObject({ review_rounds: 2, fix_iterations: 2, failures: 0 });
     }),

@@ -1,8 +1,10 @@
 // Checkpoints, restores, commits, doubts and merges: what each answer means, and that nothing is proven before it is saved.
+
 import { describe, expect, it } from 'vitest';
 import { nothingChanged } from '../../../src/checks/tamper/screen.ts';
 import { describeFindings } from '../../../src/core/decide/proof.ts';
-import type { Doubt, Finding } from '../../../src/core/event.ts';
+import { houseSettings } from '../../../src/core/settings.ts';
+import type { Doubt, Finding } from '../../../src/core/task.ts';
 import { claims, failed, only, type SettingsPart, Story, says, spec, types } from '../given.ts';
 
 const doubt: Doubt = {
@@ -49,13 +51,10 @@ describe('a claim in a repository', () => {
     };
     step('A', 'a1');
     step('A', 'a2');
+    expect(story.task('A').spans).toEqual([{ from: 'tree of cp-0', to: 'tree of a2' }]);
     step('B', 'b1');
-    step('A', 'a3');
-    expect(story.task('A').spans).toEqual([
-      { from: 'tree of cp-0', to: 'tree of a2' },
-      { from: 'tree of b1', to: 'tree of a3' },
-    ]);
-    expect(story.task('B').spans).toEqual([{ from: 'tree of a2', to: 'tree of b1' }]);
+    expect(story.task('A')).toMatchObject({ spans: undefined, aside: { spans: [{ to: 'tree of a2' }] } });
+    expect(story.task('B').spans).toEqual([{ from: 'tree of without A', to: 'tree of b1' }]);
   });
 
   it('given a check that fails, then nobody is asked about doubts: the claim is refused for the check', () => {
@@ -76,19 +75,27 @@ describe('a claim in a repository', () => {
     expect(story.task('A')).toMatchObject({ status: 'pending', claimFailed: true });
     expect(story.task('A').rejection).toContain('the test file was deleted');
     story.saved();
+    expect(story.effectKeys()).toEqual(['ask:E1', 'set-aside:A:2']);
+    story.setAside('A');
     expect(story.effectKeys()).toEqual(['ask:E1', 'begin:B']);
   });
 
-  it('given that the person accepts, then the claim is checked again without these doubts, but not while another works in the same files', () => {
+  it('given that the person accepts, then its work comes back and is checked again without these doubts, but not while another works in the same files', () => {
     const story = claimed();
     story.checkpointed('cp-1');
     story.when({ type: 'checked', iteration: 1, outcomes: green, doubts: [doubt] });
     story.saved();
+    story.setAside('A');
     story.begin('B');
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } });
     expect(story.effectKeys()).toEqual(['perform:2']);
     story.performed(says('nothing yet'));
     story.checkpointed('cp-2');
+    expect(story.effects()).toMatchObject([{ type: 'set-aside', task: 'B', returns: true }]);
+    story.setAside('B', [], true);
+    expect(story.effects()).toMatchObject([{ type: 'give-back', task: 'A' }]);
+    story.when({ type: 'given-back', task: 'A', count: 1, kept: [] });
+    story.checkpointed('with A');
     expect(story.effectKeys()).toEqual(['check:1']);
     const events = story.when({ type: 'checked', iteration: 1, outcomes: green, doubts: [doubt] });
     expect(types(events)).toEqual(['check.ended', 'task.closed']);
@@ -362,4 +369,45 @@ it('given one doubt that stands in the way of two tasks, then one yes is enough'
   expect(types(events)).toEqual(['escalation.answered', 'work.accepted', 'escalation.answered', 'work.accepted']);
   expect(events[2]).toMatchObject({ id: 'E2', answer: { kind: 'option', option: 2 } }); // by its number, as people see it
   expect(story.state.questions.open).toEqual([]);
+});
+
+describe('a question whose finding is gone', () => {
+  /** A left a doubt that stands in the way of B too: two questions. */
+  function asked(...found: readonly Doubt[]): Story {
+    // Where nothing is set aside, the doubtful edits lie in the files that all share.
+    const shared = { ...kept, policy: { ...houseSettings.policy, setsAside: false } };
+    const story = new Story(shared, [spec('A'), spec('B'), spec('C')]);
+    for (const [at, task] of ['A', 'B'].entries()) {
+      story.iteration(task, claims(task));
+      story.checkpointed(`cp-${at + 1}`);
+      story.when({ type: 'checked', iteration: at + 1, outcomes: green, doubts: found });
+      story.saved();
+    }
+    story.iteration('C', claims('C'));
+    story.checkpointed('cp-3');
+    return story;
+  }
+
+  it('is closed by Ralph when the tree is next looked at, never as accepted, and its task is open again', () => {
+    const story = asked(doubt);
+    const events = story.when({ type: 'checked', iteration: 3, outcomes: green, doubts: [] });
+    const closed = events.filter(event => event.type === 'escalation.answered');
+    expect(closed.map(({ id, by }) => [id, by])).toEqual([
+      ['E1', 'ralph'],
+      ['E2', 'ralph'],
+    ]);
+    expect(types(events)).not.toContain('work.accepted');
+    expect([story.task('A'), story.task('B')]).toMatchObject([{ status: 'pending' }, { status: 'pending' }]);
+    expect(story.state.questions.open).toEqual([]);
+  });
+
+  it('stays open while the same is found, in other content too, and while it says that nothing was changed', () => {
+    const again = { ...doubt, fingerprint: 'f9', severity: 'report' as const };
+    const story = asked(doubt);
+    story.when({ type: 'checked', iteration: 3, outcomes: green, doubts: [again] });
+    expect(story.state.questions.open).toHaveLength(2);
+    const idle = asked({ ...doubt, kind: 'nothing-changed', path: '' });
+    idle.when({ type: 'checked', iteration: 3, outcomes: green, doubts: [] });
+    expect(idle.state.questions.open).toHaveLength(2);
+  });
 });

@@ -58,15 +58,31 @@ describe('drift', () => {
   it.each([
     ['done', { done: true }],
     ['skipped', { skipped: true }],
-  ] as const)('given an open task that the document calls %s, then that is refused and put back', (said, part) => {
-    const story = new Story();
-    const events = read(story, [spec('A', part), spec('B')], 'h2');
-    expect(only(events, 'signal.read')).toMatchObject({ signal: 'status-edit', task: 'A', accepted: false });
-    expect(only(events, 'signal.read').because).toContain(`call A ${said}; the ledger says pending`);
-    expect(story.task('A').status).toBe('pending');
-    expect(story.effectKeys()).toEqual(['save:A']);
-    expect(story.state.memory.lastRejection).toBeUndefined();
-  });
+  ] as const)(
+    'given an open task that the document calls %s while an agent works, then that is put back',
+    (said, part) => {
+      const story = new Story();
+      story.begin('B');
+      const events = story.when({ type: 'document', tasks: [spec('A', part), spec('B')], hash: 'h2', during: 1 });
+      expect(only(events, 'signal.read')).toMatchObject({ signal: 'status-edit', task: 'A', accepted: false });
+      expect(only(events, 'signal.read').because).toContain(`call A ${said}; the ledger says pending`);
+      expect(story.task('A').status).toBe('pending');
+      expect(story.effectKeys()).toContain('save:A');
+      expect(story.state.memory.lastRejection).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['done', { done: true }, { type: 'task.closed', task: 'A', verified: false, by: 'a person' }],
+    ['skipped', { skipped: true }, { type: 'task.skipped', task: 'A', by: 'a person' }],
+  ] as const)(
+    'given an open task that the document calls %s between iterations, then a person said so',
+    (said, part, event) => {
+      const story = new Story();
+      expect(read(story, [spec('A', part), spec('B')], 'h2')).toContainEqual(expect.objectContaining(event));
+      expect(story.task('A').status).toBe(said);
+    },
+  );
 
   it('given a done task that the document calls open, then the ledger wins', () => {
     const story = new Story();

@@ -208,7 +208,7 @@ describe('identical errors', () => {
     for (let n = 0; n < 3; n += 1) fail(story, 'same');
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
     expect(types(fail(story, 'same'))).toEqual(['iteration.ended']);
-    expect(story.state.streaks.errors).toBe(4);
+    expect(story.state.streaks.errors).toBe(1);
   });
 
   it('given a mode without that threshold, then the third hands off and moves on to the next performer', () => {

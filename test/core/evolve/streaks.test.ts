@@ -71,7 +71,7 @@ describe('what begins a streak anew', () => {
       'an ended loop is reopened',
       long({ control: { ended } }),
       resume,
-      { ...noFailures, sinceProgress: 0, rateLimits: {} },
+      { ...noFailures, sinceProgress: 0, parkedSinceProgress: 0, rateLimits: {} },
     ],
     ['limits change', long(), { type: 'limits.changed', at: t0, limits: {}, by: 'ada', because: '' }, {}],
   ])('%s', (_name, state, event, wanted) => {

@@ -48,7 +48,7 @@ function read(_path: string, body: Readonly<Record<string, unknown>>): Asked {
   };
 }
 
-const usage = {
+const usualUsage = {
   input_tokens: billed.input,
   cache_read_input_tokens: billed.cacheRead,
   cache_creation_input_tokens: 0,
@@ -57,6 +57,7 @@ const usage = {
 
 function say(asked: Asked, said: Said, id: string) {
   const isCall = 'call' in said;
+  const usage = { ...usualUsage, output_tokens: isCall ? billed.output : (said.outputTokens ?? billed.output) };
   const reason = isCall ? 'tool_use' : 'end_turn';
   const block = isCall
     ? { type: 'tool_use', id: `toolu_${id}`, name: said.call.name, input: said.call.arguments }

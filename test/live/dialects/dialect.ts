@@ -22,7 +22,8 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-export type Said = { readonly text: string } | { readonly call: ToolCall };
+/** `outputTokens`: what is billed for it instead of the usual. */
+export type Said = { readonly text: string; readonly outputTokens?: number } | { readonly call: ToolCall };
 
 /** What every good answer is billed; the input counts do not include what came from the cache. */
 export const billed = { input: 1_000, output: 50, cacheRead: 200 } as const;

@@ -242,9 +242,11 @@ describe('results.md', () => {
     finish(story);
     const { results } = shown(story.events);
     expect(results).toMatch(/^# Results of example-project\n\nAll tasks are completed\.\n\nReason: Done: /);
-    expect(results).toContain('- **T1** Create CLI skeleton (completed in iteration 1, checked): wrote z.py\n');
     expect(results).toContain(
-      '- **T3** Say \\<script>\\*hello\\* there (completed in iteration 3, checked): wrote z.py\n',
+      '- **T1** Create CLI skeleton (completed in iteration 1, checks still green): wrote z.py\n',
+    );
+    expect(results).toContain(
+      '- **T3** Say \\<script>\\*hello\\* there (completed in iteration 3, checks still green): wrote z.py\n',
     );
     expect(results).toContain('## Files modified\n\n- `a.py`\n- `z.py`\n\n## Remaining\n\nNothing.\n');
     expect(results).toContain('## What to do next\n\n    ralph report shop\n');
@@ -266,7 +268,9 @@ describe('results.md', () => {
     expect(results).toContain(
       'Execution has halted: 1 of 3 tasks are completed.\n\nReason: Stopped: all iterations are used up',
     );
-    expect(results).toContain('- **T1** Create CLI skeleton (completed in iteration 1, checked): All criteria hold.');
+    expect(results).toContain(
+      '- **T1** Create CLI skeleton (completed in iteration 1, checks still green): All criteria hold.',
+    );
     expect(results).toMatch(/- \*\*T2\*\* Add the auth module \(pending, 1 attempt\): .*npm test/);
     expect(results).toContain('- **T3** Say \\<script>\\*hello\\* there (pending)\n');
     expect(results).toContain('None that Ralph knows of.');
@@ -290,7 +294,7 @@ describe('results.md', () => {
     ]);
     finish(story);
     const { results } = shown(story.events);
-    expect(results).toContain('- **T1** Create CLI skeleton (completed, before this loop)\n');
+    expect(results).toContain('- **T1** Create CLI skeleton (completed, done before the loop)\n');
     expect(results).toContain('- **T2** Add the auth module (blocked, left out by a person)\n');
   });
 });

@@ -158,7 +158,7 @@ export const execute = (given: Context, words: Words, flags: Flags): Promise<num
 
 async function runNamed(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const { runDraft } = await import('../../../cli/commands/run.ts');
-  const resolved = await resolveRunConfig(context.env, context.directory, flags, modeName('plan'));
+  const resolved = await resolveRunConfig(context.env, context.directory, flags, { mode: modeName('plan') });
   if (!resolved.ok) refuseProblems(resolved.problems);
   return runPlan(context, word, flags, {
     run: path =>

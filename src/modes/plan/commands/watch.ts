@@ -146,7 +146,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
       recordApproval({ ...placeOf(context), flags: unattended, warn: context.say }, ledger, path, approval),
     name: (path, id) => planArgument(context, { path, root }, id),
     areConfined: async () => {
-      const resolved = await resolveRunConfig(context.env, context.directory, flags, modeName('plan'));
+      const resolved = await resolveRunConfig(context.env, context.directory, flags, { mode: modeName('plan') });
       return resolved.ok && isConfined(resolved.config.sandbox);
     },
   };

@@ -104,7 +104,7 @@ function filesOutside(tasks: readonly TaskSpec[], { directory, root }: PlanPlace
 async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
   const { env, directory, flags } = place;
   const names = [...new Set(tasks.flatMap(({ order }) => (order?.type === 'mcp' ? [order.server] : [])))];
-  const resolved = await resolveRunConfig(env, directory, flags, modeName('plan'));
+  const resolved = await resolveRunConfig(env, directory, flags, { mode: modeName('plan') });
   if (!resolved.ok || names.length === 0) return [];
   try {
     return await missingServers({ config: resolved.config, directory, env }, names);

@@ -1,0 +1,75 @@
+// The same error again and again: as a failure, as the output of a check, or printed with exit 0, a person is asked, and
+// the answer starts the count anew.
+import { describe, expect, it } from 'vitest';
+import { claims, failed, only, Story, says, spec, types } from '../given.ts';
+
+const three = { sameErrorsToEscalate: 3 };
+
+const refusedBy = (story: Story, detail: string) => {
+  story.iteration('A', claims('A'));
+  const outcome = { name: 'npm test', passed: false, detail, durationMs: 1 };
+  const events = story.when({ type: 'checked', iteration: story.state.iterations.begun, outcomes: [outcome] });
+  story.saved();
+  return events;
+};
+
+describe('the same error', () => {
+  it('given three failures and an answer, then the next three may happen before anything ends or asks', () => {
+    const story = new Story(three, [spec('A')]);
+    for (let at = 0; at < 3; at += 1) story.after(60_000).iteration('A', failed('unknown', 'no such module'));
+    expect(story.state.questions.open).toMatchObject([{ kind: 'stuck', subjects: ['same-error'] }]);
+    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
+    expect(story.state.streaks).toMatchObject({ errors: 0, sameErrors: 0 });
+    for (let at = 0; at < 2; at += 1) story.after(60_000).iteration('A', failed('unknown', 'no such module'));
+    expect(story.effectKeys()).not.toContain('end');
+    expect(story.state.questions.open).toEqual([]);
+  });
+
+  it('given a check that prints the same three times, whatever the times and numbers in it, then a person is asked', () => {
+    const story = new Story({ ...three, checks: ['npm test'] }, [spec('A')]);
+    refusedBy(story, 'cart.test.js: expected 2 but got 3 (12 ms)');
+    refusedBy(story, 'cart.test.js: expected 2 but got 3 (19 ms)');
+    const asked = refusedBy(story, 'cart.test.js: expected 2 but got 3 (7 ms)');
+    expect(only(asked, 'escalation.raised').escalation).toMatchObject({
+      kind: 'stuck',
+      task: 'A',
+      subjects: ['same-error'],
+    });
+    story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'text', text: 'mind the tax' } });
+    expect(types(refusedBy(story, 'cart.test.js: expected 2 but got 3 (7 ms)'))).not.toContain('escalation.raised');
+  });
+
+  it('given a check that prints something else in between, then nobody is asked', () => {
+    const story = new Story({ ...three, checks: ['npm test'] }, [spec('A')]);
+    for (const word of ['cart', 'tax', 'cart']) refusedBy(story, `${word} is wrong`);
+    expect(story.state.questions.open).toEqual([]);
+  });
+
+  it('given an agent that prints it and exits with 0, then a person is asked; words that are no error are not', () => {
+    const story = new Story(three, [spec('A')]);
+    for (let at = 0; at < 3; at += 1) story.iteration('A', says('API Error: 529 overloaded'));
+    expect(story.state.questions.open).toMatchObject([
+      { kind: 'stuck', task: 'A', summary: 'The same error 3 times in a row' },
+    ]);
+    const quiet = new Story(three, [spec('A')]);
+    for (let at = 0; at < 3; at += 1) quiet.iteration('A', says('I looked around.'));
+    expect(quiet.state.questions.open).toEqual([]);
+  });
+
+  it('given an iteration that ends well after three errors, then that is no handoff for errors', () => {
+    const story = new Story({}, [spec('A')]);
+    for (let at = 0; at < 3; at += 1)
+      story.after(60_000).iteration('A', failed('unknown', `no such module ${'abc'[at]}`));
+    expect(
+      only(story.after(60_000).iteration('A', says('half of it is done')), 'iteration.ended').handoff,
+    ).toBeUndefined();
+  });
+});
+
+it('given --new, then the loop before it is ended with its questions closed, but for an effect that may have happened', () => {
+  const story = new Story({}, [spec('A')]);
+  story.iteration('A', says('<escalate>\ntype: stuck\nsummary: which?\nquestion: Which?\n</escalate>'));
+  const events = story.command({ type: 'stop', replacedBy: 'shop-2' });
+  expect(types(events).at(-1)).toBe('stop.asked');
+  expect(story.state.questions.open).toEqual([]);
+});
