@@ -12,7 +12,20 @@ import {
 } from '../../src/core/scheduling.ts';
 import { defaultBreaker } from '../../src/core/settings.ts';
 import type { Breaker } from '../../src/core/state.ts';
-import { failed, hour, minute, only, type SettingsPart, Story, says, second, spec, t0, types } from './given.ts';
+import {
+  claims,
+  failed,
+  hour,
+  minute,
+  only,
+  type SettingsPart,
+  Story,
+  says,
+  second,
+  spec,
+  t0,
+  types,
+} from './given.ts';
 
 const next = (story: Story): readonly string[] =>
   story.effects().flatMap(effect => (effect.type === 'begin' ? [`${effect.task} by ${effect.performer}`] : []));
@@ -325,5 +338,36 @@ describe('in a loop', () => {
     }
     expect(only(story.when({ type: 'end' }), 'loop.ended').reason).toBe('circuit_breaker_open');
     expect(story.task('A').status).toBe('pending');
+  });
+});
+
+describe('a stronger agent for a task whose claims were refused', () => {
+  const stronger = { performer: 'strong', after: 2 };
+  const refuse = (story: Story): void => {
+    const { performer } = story.effects().find(one => one.type === 'begin') as { performer: string };
+    story.iteration('A', claims('A'), performer);
+    story.checked(false);
+    story.saved();
+  };
+  const next = (story: Story) => story.effects().find(one => one.type === 'begin');
+
+  it('given two refused claims, then the next attempt is its own, and that is said', () => {
+    const story = new Story({ checks: ['npm test'], stronger }, [spec('A')]);
+    refuse(story);
+    expect(next(story)).toMatchObject({ performer: 'agent' });
+    refuse(story);
+    expect(next(story)).toMatchObject({ performer: 'strong' });
+    expect(only(story.begin('A', 'strong'), 'iteration.started').because).toContain(
+      'after 2 refused claims (--stronger)',
+    );
+  });
+
+  it('given a task that was opened again, then the count begins anew', () => {
+    const story = new Story({ checks: ['npm test'], stronger }, [spec('A')]);
+    refuse(story);
+    refuse(story);
+    story.command({ type: 'task', act: 'retry', task: 'A' });
+    story.saved();
+    expect(next(story)).toMatchObject({ performer: 'agent' });
   });
 });

@@ -147,7 +147,19 @@ function parallelOnResume({ parallel }: Settings, { typed, config }: Resuming): 
 /** Typed words whose meaning stands in the settings, or is over once a loop has begun. */
 const settled: ReadonlySet<string> = new Set<Key>([
   ...limitNames.map(name => limitTable[name].key),
-  ...(['agent', 'model', 'fallback', 'taskAgent', 'phaseAgent', 'verify', 'judge', 'detectChecks', 'promise'] as const),
+  ...([
+    'agent',
+    'model',
+    'fallback',
+    'stronger',
+    'strongerAfter',
+    'taskAgent',
+    'phaseAgent',
+    'verify',
+    'judge',
+    'detectChecks',
+    'promise',
+  ] as const),
   ...(['rollbackAfter', 'noCheckpoints', 'noCommit', 'parallel', 'worktree', 'rounds', 'retries'] as const),
   ...(['stuckThreshold', 'contextChars', 'backoffBase', 'haltOnMaxAttempts', 'checkpointInterval'] as const),
   ...([
