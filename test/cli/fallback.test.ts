@@ -34,6 +34,21 @@ describe('a chain of agents', () => {
   );
 
   it.concurrent(
+    'a stronger one takes a task over after two refused claims: the card and the log say so',
+    inWorkshop(async place => {
+      place.install('claude', fakeClaude("require('node:fs').writeFileSync('right', ''); say('Task US-001 complete')"));
+      const weak = 'cat >/dev/null; echo "Task US-001 complete"';
+      const words = ['run', '--agent-command', weak, '--stronger', 'claude/opus', '--verify', 'test -f right'];
+      const told = await place.ralph([...words, '--allow-red-start'], { env: place.path });
+      expect([told.code, flat(told.stderr)]).toEqual([
+        0,
+        expect.stringContaining('stronger claude/opus, after 2 refused claims'),
+      ]);
+      expect(told.stderr).toMatch(/Iteration 3: US-001 .* by claude\/opus/);
+    }),
+  );
+
+  it.concurrent(
     'the arguments of the user go to the agent that was chosen, not to its fallback',
     inWorkshop(async place => {
       place.install('claude', fakeClaude(limited(60)));
