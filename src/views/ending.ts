@@ -8,8 +8,8 @@ import { allTasks, levelWords, progress } from '../core/task.ts';
 import { plural } from '../text/format.ts';
 import { standingWords, usageCostWords } from './words.ts';
 
-/** One full stop, also after an abbreviation. */
-const ended = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
+/** One mark at the end, also after an abbreviation or a question. */
+const ended = (text: string): string => (/[.?!…]$/.test(text) ? text : `${text}.`);
 
 export interface Ending {
   readonly exitCode: number;
