@@ -58,7 +58,8 @@ export function terminalHost(context: Context, flags: Flags): Host {
     listen: () => watchSignals(() => {}),
     attend: ({ config }) => {
       const makeView = config.interactive ? bufferedView : liveView;
-      const view = makeView(style, text => void process.stderr.write(text), quiet, interactive);
+      const asks = interactive && (config.onEscalation ?? 'wait') === 'wait';
+      const view = makeView(style, text => void process.stderr.write(text), quiet, asks);
       const isPaced = config.interactive && !isAgreed;
       return attendTerminal(view, {
         ask: interactive ? press => askAtTerminal(view, style, press) : undefined,

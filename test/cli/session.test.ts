@@ -13,6 +13,7 @@ import {
   type Scratch,
   scripted,
 } from './kit.ts';
+import { openTerminal, quoted } from './terminal.ts';
 
 const ids = ['US-001', 'US-002', 'US-003', 'US-004', 'US-005'];
 const options = [
@@ -133,5 +134,20 @@ describe('the example session of seed 003', () => {
       }
       await expectWholeSession(place);
     }),
+  );
+
+  it.skipIf(!isInstalled('tmux')).concurrent(
+    'where nobody is to be asked, the question is shown at the terminal all the same (needs tmux)',
+    () =>
+      inScratch(async place => {
+        project(place);
+        const words = quoted([pinnedNode, binary, ...checked, '--yes', '--on-escalation', 'exit']);
+        const terminal = openTerminal(place, place.root, `${words}; echo "exit code $?"; exec cat`);
+        try {
+          expect(await terminal.shows('exit code 5')).toContain('? E1 needs you (US-002)');
+        } finally {
+          terminal.end();
+        }
+      }),
   );
 });
