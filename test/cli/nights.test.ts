@@ -159,6 +159,7 @@ describe.skipIf(!isInstalled('git'))('work that was set aside (needs git)', () =
       expect((await run(place, agent)).code).toBe(0);
       expect(commits(place)['US-002: Story US-002']).toEqual(['src/us2.txt', 'test/base.sh']);
       expect(filesOf(place)['src/US-003.txt']).toBe('US-003\n');
+      expect(await ofType(place, 'work.given-back')).toMatchObject([{ count: 2, kept: [] }]);
     }));
 
   it('is taken back by a commit where the agent had committed it itself', () =>
@@ -179,9 +180,14 @@ describe.skipIf(!isInstalled('git'))('work that was set aside (needs git)', () =
       await run(place, agentFor(place, { 'US-001': both }), '--max-attempts', '2', '--max-iterations', '1');
       expect(place.read('a.txt')).toBe('ONE\ntwo\nthree\n');
       place.put('a.txt', 'ONE\ntwo\nthree, and mine\n');
+      place.put('b.txt', 'b\nmine, and more\n');
       agentFor(place, { 'US-001': 'echo thinking' });
       await place.ralph(['resume', 'shop', '--max-iterations', '9', '--no-input', '--quiet']);
-      expect(place.read('a.txt')).toBe('one\ntwo\nthree, and mine\n');
+      expect([place.read('a.txt'), place.read('b.txt')]).toEqual([
+        'one\ntwo\nthree, and mine\n',
+        'b\nmine, and more\n',
+      ]);
+      expect(await ofType(place, 'work.set-aside')).toMatchObject([{ kept: [] }]); // what is the user's alone is not named
       expect(passes(place)).toEqual([false, true]);
     }));
 

@@ -39,7 +39,10 @@ async function exchangeSpan(steps: Steps, order: ExchangeOrder, { from, to }: Sp
     const without = [...except, ...[...conflicts].map(path => join(steps.directory, path))];
     const span = { to, base: from, now: now.tree, isOneSpan: true as const };
     const restored = await steps.restore({ ...span, except: without, left, only });
-    if (restored.ok) return { ok: true, kept: [...conflicts, ...restored.kept] };
+    if (restored.ok) {
+      const own = new Set(await steps.changed({ ...order, spans: [{ from, to }] }));
+      return { ok: true, kept: [...conflicts, ...restored.kept.filter(path => own.has(path))] };
+    }
     const more = restored.conflicts.filter(path => !conflicts.has(path));
     if (more.length === 0) return restored;
     for (const path of more) conflicts.add(path);
