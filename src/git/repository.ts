@@ -3,6 +3,7 @@ import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import type { Collected } from '../processes/run-detached.ts';
 import {
   complaint,
   type GitPlace,
@@ -54,7 +55,7 @@ export async function openRepository(place: GitPlace): Promise<Opened> {
   const end = found.output.indexOf(0);
   const text = found.output.toString('utf8', 0, end === -1 ? undefined : end);
   const [bare, inside, objectFormat = '', gitDirectory = '', common = '', directory = '', ...rest] = text.split('\n');
-  if (found.code !== 0) return unopened(place, complaint(found), bare === 'true', inside === 'true');
+  if (found.code !== 0) return unopened(place, found, bare === 'true', inside === 'true');
   if (rest.length !== 1 || text.includes('\ufffd')) {
     return unusable('The path of this repository holds a line break or is not UTF-8.', 'Move it to a plainer path.');
   }
@@ -67,8 +68,12 @@ export async function openRepository(place: GitPlace): Promise<Opened> {
   return { ok: true, repository, names };
 }
 
-function unopened(place: GitPlace, said: string, bare: boolean, inside: boolean): Opened {
-  if (/ENOENT|git: not found/.test(said) && topAround(place.directory) !== undefined)
+const noSuchProgram = 127; // by a shell
+
+function unopened(place: GitPlace, found: Collected, bare: boolean, inside: boolean): Opened {
+  const said = complaint(found);
+  const isMissing = found.code === noSuchProgram || /ENOENT/.test(said);
+  if (isMissing && topAround(place.directory) !== undefined)
     return unusable('This folder is a git repository, and git is not installed.', 'Install git.');
   if (bare)
     return unusable('This repository is bare: it has no files to work on.', 'Run in a clone or a worktree of it.');
