@@ -96,7 +96,8 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
     ? 'Left out: nobody works on it.'
     : found?.closedBy && `Done by ${found.closedBy}, unverified.`;
   const proof = found?.status === 'done' ? proofWords(found) : undefined;
-  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body, proof };
+  const fate = isSkipped ? ('left out' as const) : undefined;
+  const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body, proof, fate };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);
   post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
@@ -123,7 +124,7 @@ async function revert({ engine, state }: EffectContext, task: Task, done: Exchan
     task: task.id,
     title: task.spec.title,
     iteration: state.iterations.begun,
-    isSetAside: true,
+    fate: 'set aside' as const,
     body: 'Takes back what was committed for it: it is not finished.',
   };
   const spans = [{ from: last.to, to: done.tree }];

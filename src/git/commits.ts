@@ -8,8 +8,8 @@ export interface CommitSubject {
   readonly task: string;
   readonly title: string;
   readonly iteration: number;
-  /** It takes back what the task had committed and was set aside. */
-  readonly isSetAside?: boolean;
+  /** What became of the task instead: set aside, or left out; absent: it was done. */
+  readonly fate?: 'set aside' | 'left out' | undefined;
   /** Who did it, or that nobody did; absent: the loop, in this iteration. */
   readonly body?: string | undefined;
   /** What a check showed of it, in words. */

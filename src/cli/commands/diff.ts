@@ -132,7 +132,8 @@ const asideLines = ({ state, row: { name } }: CheckpointedLoop): readonly string
       ? []
       : [
           `Not in it: ${id}, ${asideWords(aside)}.`,
-          `  See it: ralph diff ${aside.since}..${aside.checkpoint} ${name}   Have it back: ralph task retry ${id} --with-work`,
+          `  See it: ralph diff ${aside.since}..${aside.checkpoint} ${name}`,
+          ...(state.control.ended === undefined ? [`  Have it back: ralph task retry ${id} --with-work`] : []),
         ],
   );
 

@@ -199,7 +199,7 @@ const oneLine = (text: string): string =>
 
 /** The trailers are for programs: `git log --format='%(trailers:key=Ralph-Task)'`. */
 export function messageOf(order: CommitSubject): string {
-  const subject = oneLine(`${order.task}${order.isSetAside ? ' set aside' : ''}: ${order.title}`);
+  const subject = oneLine(`${order.task}${order.fate === undefined ? '' : ` ${order.fate}`}: ${order.title}`);
   const shortened = subject.length > subjectCharsMax ? `${subject.slice(0, subjectCharsMax - 1)}…` : subject;
   const trailers = [`Ralph-Loop: ${order.loop}`, `Ralph-Task: ${order.task}`, `Ralph-Iteration: ${order.iteration}`];
   if (order.proof !== undefined) trailers.push(`Ralph-Proof: ${order.proof}`);
