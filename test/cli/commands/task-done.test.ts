@@ -60,7 +60,9 @@ describe('a task that is left out', () => {
       const told = await place.ralph(['answer', 'E1', '--skip']);
       expect(told.stderr).toContain('Not ready without it: US-002, US-003.');
       expect((await place.ralph(['resume'])).code).toBe(5);
-      expect(git(place, 'log', '-1', '--format=%s%n%b')).toMatch(/^US-001 left out: .*\n\s*Left out: nobody works on it\./);
+      expect(git(place, 'log', '-1', '--format=%s%n%b')).toMatch(
+        /^US-001 left out: .*\n\s*Left out: nobody works on it\./,
+      );
       expect(git(place, 'show', '--name-only', '--format=').trim()).toBe('PRD.json');
     }));
 });
