@@ -79,7 +79,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     example: { type: 'task.skipped', at, task, by, because: 'a human left it out' },
   },
   'task.blocked': {
-    when: 'A task used up its attempts or questions and is parked.',
+    when: 'A task used up its attempts or questions and is blocked.',
     example: { type: 'task.blocked', at, task, because: '5 attempts without a proven result, 5 allowed' },
   },
   'iteration.started': {
@@ -222,7 +222,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     example: { type: 'work.accepted', at, task, iteration, findings: ['…'], by: 'ada', because: 'the answer to E1' },
   },
   'work.set-aside': {
-    when: 'A task is parked or left out, or another one begins before it is done: its unfinished work leaves the files and stays in a checkpoint.',
+    when: 'A task is blocked or left out, or another one begins before it is done: its unfinished work leaves the files and stays in a checkpoint.',
     example: {
       type: 'work.set-aside',
       at,

@@ -305,7 +305,7 @@ const taskCommands: readonly CommandRow[] = [
   },
   {
     usage: 'task retry <id>',
-    summary: 'open a task again that is parked, skipped or done; its attempts count from 0',
+    summary: 'open a task again that is blocked, skipped or done; its attempts count from 0',
     options: [
       loop,
       {

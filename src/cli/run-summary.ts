@@ -37,7 +37,7 @@ function limitWords(settings: Settings, agents: readonly AgentFacts[]): string {
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
     ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
     ...(settings.policy.tasks === 'one' ? [] : [`${plural(limits.attemptsPerTaskMax, 'attempt')} per task`]),
-    ...(limits.setAsideMax === null ? [] : [`${plural(limits.setAsideMax, 'task')} set aside in a row`]),
+    ...(limits.blockedMax === null ? [] : [`${plural(limits.blockedMax, 'task')} blocked in a row`]),
     ...(limits.consecutiveErrorsMax === null ? [] : [`${limits.consecutiveErrorsMax} errors in a row`]),
     ...(limits.noProgressIterations === null
       ? []

@@ -36,7 +36,7 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
   if (task.status === 'done') return levelOf(task) === 'proven' || task.verified === undefined ? '' : doneWords(task);
   if (task.status === 'skipped') return '';
   if (task.openQuestion !== undefined) return `waits for your answer to ${task.openQuestion}`;
-  if (task.parked !== undefined) return task.parked;
+  if (task.blockedBecause !== undefined) return task.blockedBecause;
   const unmet = unmetOf(table, task);
   if (unmet.length > 0) return `waits for ${someOf(unmet)}`;
   return task.missing === true ? 'gone from the document' : '';
@@ -60,7 +60,7 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     depends_on: task.spec.dependsOn,
     waits_for: unmetOf(table, task),
     question: task.openQuestion ?? null,
-    parked: task.parked ?? null,
+    blocked_because: task.blockedBecause ?? null,
   };
 }
 

@@ -145,11 +145,11 @@ export const fields = {
     description: 'Iterations without anything completed that end the loop; of a list of tasks only when it is given.',
     example: '5',
   },
-  maxSetAside: {
+  maxBlocked: {
     kind: 'whole',
     most: million,
     unlimited: true,
-    description: 'Different tasks set aside in a row, with none done between, that end the loop.',
+    description: 'Different tasks blocked in a row, with none done between, that end the loop.',
     example: '3',
   },
   maxAttempts: {

@@ -81,11 +81,11 @@ export const limitTable = {
     orNull: true,
   },
   /** Different tasks, with none closed between them. */
-  setAsideMax: {
-    key: 'maxSetAside',
-    option: 'tasksSetAside',
+  blockedMax: {
+    key: 'maxBlocked',
+    option: 'tasksBlocked',
     unit: 'count',
-    word: 'tasks set aside in a row',
+    word: 'tasks blocked in a row',
     orNull: true,
   },
   attemptsPerTaskMax: { key: 'maxAttempts', option: 'attemptsPerTask', unit: 'count', word: 'attempts at a task' },
@@ -162,7 +162,7 @@ export interface Settings {
   readonly commitEvery: number | null;
   /** How long to wait before the second, third, ... try of the same task; null: exponential back-off. */
   readonly retryMs: readonly number[] | null;
-  /** A task that has used up its attempts ends the loop (seed 002); else it is parked. */
+  /** A task that has used up its attempts ends the loop (seed 002); else it is blocked. */
   readonly haltOnMaxAttempts: boolean;
   /** Nothing begins before a person approved exactly what the document says. */
   readonly approval: boolean;
@@ -197,8 +197,8 @@ interface Policy {
   readonly crashIsAttempt: boolean;
   /** People set how often a task is tried again, not how often it is tried. */
   readonly countsRetries: boolean;
-  /** What the document shows: nothing; done and left out; parked too; or also who is at work and how often it was tried. */
-  readonly documentShows: 'nothing' | 'results' | 'parked' | 'progress';
+  /** What the document shows: nothing; done and left out; blocked too; or also who is at work and how often it was tried. */
+  readonly documentShows: 'nothing' | 'results' | 'blocked' | 'progress';
   /** The words of the document hold for ever. */
   readonly textFixedAtStart: boolean;
   /** Ralph keeps the document, so a restore leaves it alone; else the document is the work. */
@@ -258,14 +258,14 @@ const houseLimits: Limits = {
   // One task that fails must not end the others: what bounds them is how many were set aside in a row (ADR 5).
   consecutiveErrorsMax: null,
   noProgressIterations: null,
-  setAsideMax: 3,
+  blockedMax: 3,
   attemptsPerTaskMax: 5,
   escalationsPerTaskMax: 3,
   averageIterationMsMax: null, // seed 001 halts at 5 min; ADR 3: only when asked
 };
 
 /** Where nothing is set aside: errors and iterations without progress bound the loop (ADR 3, 5). */
-export const limitsWithoutAside = { consecutiveErrorsMax: 5, noProgressIterations: 5, setAsideMax: null } as const;
+export const limitsOfOneTask = { consecutiveErrorsMax: 5, noProgressIterations: 5, blockedMax: null } as const;
 
 const defaultLadder: Ladder = {
   stuckAfterMs: 30 * minute,

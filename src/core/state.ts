@@ -202,8 +202,8 @@ export interface Streaks {
   /** Iterations whose performer did not even start. */
   readonly failedStarts: number;
   readonly sinceProgress: number;
-  /** Tasks parked since the last one was completed. */
-  readonly parkedSinceProgress: number;
+  /** Tasks blocked since the last one was completed. */
+  readonly blockedSinceProgress: number;
   /** How often each performer was refused for a limit of its provider. */
   readonly rateLimits: Readonly<Record<string, number>>;
 }
@@ -293,7 +293,7 @@ const noStreaks: Streaks = {
   terminations: 0,
   failedStarts: 0,
   sinceProgress: 0,
-  parkedSinceProgress: 0,
+  blockedSinceProgress: 0,
   rateLimits: {},
 };
 
@@ -378,9 +378,9 @@ export const isApproved = ({ settings, document }: State): boolean =>
 /** The document is a file of the user's; else it holds words that Ralph was given, and shows nothing. */
 export const hasUserDocument = ({ settings }: State): boolean => settings.policy.documentShows !== 'nothing';
 
-/** Whether the document says of a task that it is parked. */
-export const showsParked = ({ settings: { policy } }: State): boolean =>
-  policy.documentShows === 'parked' || policy.documentShows === 'progress';
+/** Whether the document says of a task that it is blocked. */
+export const showsBlocked = ({ settings: { policy } }: State): boolean =>
+  policy.documentShows === 'blocked' || policy.documentShows === 'progress';
 
 /** One task takes many iterations, and what is said of it is said of the loop. */
 export const isSingleTask = ({ settings }: State): boolean => settings.policy.tasks === 'one';
@@ -476,7 +476,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 11;
+export const stateVersion = 12;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

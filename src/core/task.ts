@@ -88,7 +88,7 @@ export interface Task {
   /** Why the last claim was not believed; told to the next attempt. */
   readonly rejection?: string;
   /** Why nobody works on it any more. */
-  readonly parked?: string;
+  readonly blockedBecause?: string;
   /** What its check printed when it last failed, without times, numbers, paths, and how often in a row. */
   readonly refusal?: { readonly echo: string; readonly times: number };
   /** The last claim failed its check. */
@@ -194,10 +194,19 @@ export const emptyTable: TaskTable = {
 
 export function taskFromSpec(spec: TaskSpec): Task {
   const why = spec.blockedReason === undefined ? '' : `: ${spec.blockedReason}`;
-  const parked = spec.blocked ? `the document says that it is blocked${why}` : undefined;
+  const blockedBecause = spec.blocked ? `the document says that it is blocked${why}` : undefined;
   const status: TaskStatus = spec.done ? 'done' : spec.skipped ? 'skipped' : spec.blocked ? 'blocked' : 'pending';
   const attempts = spec.attemptsBefore ?? 0;
-  return { id: spec.id, spec, status, parked, attempts, escalations: 0, claimFailed: false, ignoresUnmet: false };
+  return {
+    id: spec.id,
+    spec,
+    status,
+    blockedBecause,
+    attempts,
+    escalations: 0,
+    claimFailed: false,
+    ignoresUnmet: false,
+  };
 }
 
 export function positionOf(table: TaskTable, id: string): number | undefined {

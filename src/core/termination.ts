@@ -91,10 +91,10 @@ function haltedBy(state: State): string | undefined {
 }
 
 /** One task that fails says little; several in a row say that something is wrong with all of them. */
-function tooManyAside({ settings: { limits }, streaks: { parkedSinceProgress } }: State): string | undefined {
-  const max = limits.setAsideMax ?? null; // a ledger before 0.5 has none
-  if (max === null || parkedSinceProgress < max) return undefined;
-  return `${plural(parkedSinceProgress, 'task')} set aside in a row and none done between, ${max} allowed (${limitFlag('setAsideMax')})`;
+function tooManyBlocked({ settings: { limits }, streaks: { blockedSinceProgress } }: State): string | undefined {
+  const max = limits.blockedMax ?? null; // a ledger before 0.5 has none
+  if (max === null || blockedSinceProgress < max) return undefined;
+  return `${plural(blockedSinceProgress, 'task')} blocked in a row and none done between, ${max} allowed (${limitFlag('blockedMax')})`;
 }
 
 export const criteria: readonly Criterion[] = [
@@ -172,7 +172,7 @@ export const criteria: readonly Criterion[] = [
     holds: state => {
       const halted = haltedBy(state);
       if (halted !== undefined) return { because: halted };
-      const many = tooManyAside(state);
+      const many = tooManyBlocked(state);
       if (many !== undefined) return { because: many };
       const { noProgressIterations } = state.settings.limits;
       if (noProgressIterations === null || state.streaks.sinceProgress < noProgressIterations) return undefined;

@@ -2,7 +2,7 @@
 import { untilAborted } from '../agents/performer.ts';
 import type { Answer } from '../core/event.ts';
 import type { Effect } from '../core/next.ts';
-import { liveIteration, showsParked } from '../core/state.ts';
+import { liveIteration, showsBlocked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { checkpoint, commit, giveBack, restore, setAside } from './checkpoints.ts';
 import { documentAfter, documentInput } from './document.ts';
@@ -39,7 +39,7 @@ const save: Perform<'save'> = async ({ tasks }, { engine, state, post }) => {
     if (task === undefined) return [];
     const { status, attempts } = task;
     // Where the document shows only what is done, a task that changed hands meanwhile is no reason to write again.
-    const more = showsParked(state) ? { status, attempts } : {};
+    const more = showsBlocked(state) ? { status, attempts } : {};
     return [{ id, done: status === 'done', skipped: status === 'skipped', ...more }];
   });
   // A task that was reworded stands under another id there; for one that is gone its id may be somebody else's.

@@ -4,7 +4,7 @@ import { type Activity, type Assignment, stopReasonOf } from '../agents/performe
 import { keyOf } from '../core/decide/actions.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Performed } from '../core/input.ts';
-import { type LiveIteration, noUsage, type State, showsParked } from '../core/state.ts';
+import { type LiveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
@@ -24,7 +24,7 @@ async function readDocument(
   if (document === undefined) return { statusEdits: [] };
   const { specs } = identifyChanged(state.tasks, document.tasks, live.task);
   const own = specs.find(task => task.id === live.task);
-  const blockedEdit = own?.blocked && showsParked(state) ? (own.blockedReason ?? '') : undefined;
+  const blockedEdit = own?.blocked && showsBlocked(state) ? (own.blockedReason ?? '') : undefined;
   return { statusEdits: own?.done ? [live.task] : [], blockedEdit };
 }
 

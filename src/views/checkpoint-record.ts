@@ -200,7 +200,7 @@ const named = (task: Task, note = ''): string =>
   shown(`${task.id}: ${task.spec.title}${note === '' ? '' : ` (${note})`}`);
 
 function blockedReason(state: State, task: Task): string | undefined {
-  if (task.status === 'blocked') return task.parked ?? 'parked';
+  if (task.status === 'blocked') return task.blockedBecause ?? 'blocked';
   if (task.openQuestion === undefined || task.status === 'done' || task.status === 'skipped') return undefined;
   const question = state.questions.open.find(one => one.id === task.openQuestion);
   return `waits for an answer${question === undefined ? '' : `: ${question.summary}`}`;

@@ -134,7 +134,7 @@ function tally(state: State): string {
   const parts = [
     isSingleTask(state) ? standingWords(state) : `${done}/${total} tasks done`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
-    ...(blocked > 0 ? [`${blocked} parked`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
     effort(state),
   ];
   return parts.join(', ');

@@ -28,7 +28,7 @@ export function livenessOf(isEnded: boolean, held: LeaseState | undefined): Live
 
 type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'level' | 'attempts'> & {
   readonly title: string;
-  /** Why it is parked, or why its last claim was refused. */
+  /** Why it is blocked, or why its last claim was refused. */
   readonly note?: string;
 };
 
@@ -115,9 +115,11 @@ export interface LoopHistory {
 export const asideWords = ({ count, checkpoint }: WorkAside): string =>
   `its work is set aside: ${plural(count, 'file')} in checkpoint ${checkpoint}`;
 
-function noteOf({ parked, rejection, aside }: Task): string | undefined {
+function noteOf({ blockedBecause, rejection, aside }: Task): string | undefined {
   const work = aside === undefined || aside.count === 0 ? undefined : asideWords(aside);
-  return [(parked ?? rejection)?.split('\n')[0], work].filter(part => part !== undefined).join('; ') || undefined;
+  return (
+    [(blockedBecause ?? rejection)?.split('\n')[0], work].filter(part => part !== undefined).join('; ') || undefined
+  );
 }
 
 export const taskView = (task: Task): TaskView => ({

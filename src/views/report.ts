@@ -71,7 +71,7 @@ const statusWords: Readonly<Record<string, string>> = {
   done: 'done',
   pending: 'open',
   active: 'at work',
-  blocked: 'parked',
+  blocked: 'blocked',
   skipped: 'skipped',
 };
 

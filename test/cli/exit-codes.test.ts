@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
     turns: [claims()],
     flags: fails,
     code: 8,
-    last: /^Waiting for a human: No task is ready, 1 task left\. 0\/1 tasks done, 1 parked/,
+    last: /^Waiting for a human: No task is ready, 1 task left\. 0\/1 tasks done, 1 blocked/,
     next: /ralph answer shop\/E1/,
   },
   {
@@ -111,9 +111,9 @@ const cases: readonly Case[] = [
   {
     name: '6: no progress (F77: an agent that says nothing)',
     turns: [{ steps: [] }],
-    flags: ['--max-set-aside', '1'],
+    flags: ['--max-blocked', '1'],
     code: 6,
-    last: /^Stopped: no progress: 1 task set aside in a row and none done between, 1 allowed \(--max-set-aside\)/,
+    last: /^Stopped: no progress: 1 task blocked in a row and none done between, 1 allowed \(--max-blocked\)/,
     next: /ralph explain shop/,
   },
   {

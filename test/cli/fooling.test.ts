@@ -66,13 +66,13 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
     {
       fake: 'lies-done',
       code: 8,
-      question: 'No task is ready, 1 task left | parked: US-001 (2 attempts without a proven result',
+      question: 'No task is ready, 1 task left | blocked: US-001 (2 attempts without a proven result',
       facts: [failed, failed, { type: 'task.blocked', task: 'US-001' }],
     },
     {
       fake: 'edits-verify',
       code: 8,
-      question: 'parked: US-001',
+      question: 'blocked: US-001',
       facts: [
         { type: 'proof.screened', task: 'US-001', refused: false, restored: ['verify.sh (edited)'] },
         failed,

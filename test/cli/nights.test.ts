@@ -114,7 +114,7 @@ describe.skipIf(!isInstalled('git'))('ten stories, nobody there (needs git)', ()
       backlog(place);
       const told = await run(place, agentFor(place, { 'US-00[2-5]': 'echo thinking' }), '--max-attempts', '2');
       expect(told.code).toBe(6);
-      expect(told.stdout).toContain('3 tasks set aside in a row and none done between, 3 allowed (--max-set-aside)');
+      expect(told.stdout).toContain('3 tasks blocked in a row and none done between, 3 allowed (--max-blocked)');
       expect(passes(place).filter(Boolean)).toHaveLength(1);
     }));
 });

@@ -112,7 +112,7 @@ esac`;
 describe('a task that fails three times', () => {
   const work = '[ $RALPH_TASK = T1 ] || { echo x >$RALPH_TASK.py; echo "Task $RALPH_TASK complete"; }';
 
-  it('is parked with what depends on it, and the others go on; a person is asked', () =>
+  it('is blocked with what depends on it, and the others go on; a person is asked', () =>
     inScratch(async place => {
       given(place, work);
       const told = await execute(place);
@@ -213,7 +213,7 @@ describe('before anything runs', () => {
       expect(prompt(place, 1)).toMatch(/^My way with shop, 1 of 1\n/);
     }));
 
-  it('given more attempts than allowed, then the task is parked from the beginning and the others are done', () =>
+  it('given more attempts than allowed, then the task is blocked from the beginning and the others are done', () =>
     inScratch(async place => {
       given(place, 'echo x >$RALPH_TASK.py; echo "Task $RALPH_TASK complete"', spent);
       const told = await execute(place);

@@ -89,6 +89,6 @@ describe('a loop that goes on', () => {
       const works: ScriptTurn = { steps: [{ write: 'ok', text: 'yes' }, { claim: true }] };
       scripted(place, ['H-1', 'E-2'], [{ task: 'H-1', steps: [{ claim: true }] }, works]);
       const told = await place.ralph([...runScript, '--verify', 'test -f ok', '--allow-red-start']);
-      expect(told.stdout).toContain('1/2 tasks done, 1 parked');
+      expect(told.stdout).toContain('1/2 tasks done, 1 blocked');
     }));
 });

@@ -21,7 +21,7 @@ describe('the table of settings', () => {
   test('it has exactly the settings of this release', () => {
     expect(Object.keys(fields)).toEqual(
       (
-        'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxSetAside maxAttempts ' +
+        'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxBlocked maxAttempts ' +
         'maxAverageDuration stuckThreshold promise agent model fallback stronger strongerAfter taskAgent phaseAgent agentArgs acpCommand ' +
         'agentCommand agentEnv script verify noCheckpoints noCommit rollbackAfter worktree worktreeCopy worktreeSetup ' +
         'parallel maxCheckpointFile sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +

@@ -221,11 +221,11 @@ describe('an effect that happened, or may have', () => {
     expect(types(retry(story))).toEqual(['task.reopened']);
   });
 
-  it('given "try the parked steps again" while another effect is asked about, then that one stays as it is', () => {
+  it('given "try the blocked steps again" while another effect is asked about, then that one stays as it is', () => {
     const story = plan([step('A'), step('B', { dependsOn: ['A'] })]);
     attempt(story, 'A', failed('invalid'));
     const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
-    expect(escalation.options[0]).toEqual({ id: 'try-again', text: 'Try the parked steps again' });
+    expect(escalation.options[0]).toEqual({ id: 'try-again', text: 'Try the blocked steps again' });
     story.when({ type: 'document', tasks: [step('A'), step('B', { dependsOn: ['A'] }), step('C')], hash: 'h2' });
     attempt(story, 'C', failed('lost-reply'));
     const events = answer(story, 1, escalation.id);
@@ -287,7 +287,7 @@ const others: readonly FailureKind[] = ['refused', 'process', 'timeout', 'connec
 
 describe('retries', () => {
   it.each(others)(
-    'given %s again and again, then it is tried after 5, 10 and 20 s, then parked, and others go on',
+    'given %s again and again, then it is tried after 5, 10 and 20 s, then blocked, and others go on',
     kind => {
       const story = plan();
       const waits: number[] = [];
@@ -318,11 +318,11 @@ describe('retries', () => {
     }
     expect(waits).toEqual(wanted);
     const because = `${most} attempts failed, ${most} allowed (--retries ${most - 1}); the last error: no such customer`;
-    expect(story.task('A')).toMatchObject({ status: 'blocked', parked: because });
+    expect(story.task('A')).toMatchObject({ status: 'blocked', blockedBecause: because });
     expect(story.effectKeys()).toEqual(['begin:B']);
   });
 
-  it('given an order that is wrong itself, then it is parked at once', () => {
+  it('given an order that is wrong itself, then it is blocked at once', () => {
     const story = plan();
     const events = attempt(story, 'A', failed('invalid', 'there is no tool send'));
     expect(only(events, 'iteration.ended').waitUntil).toBeUndefined();

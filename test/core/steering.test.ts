@@ -86,7 +86,7 @@ describe('a handoff that reaches a live agent', () => {
     expect(story.task('A').attempts).toBe(0);
   });
 
-  it('given a large task that is handed off again and again with something new each time, then it is neither parked nor no progress', () => {
+  it('given a large task that is handed off again and again with something new each time, then it is neither blocked nor no progress', () => {
     const story = new Story({ limits: { attemptsPerTaskMax: 2, noProgressIterations: 3 } });
     for (let part = 1; part <= 6; part += 1) {
       story.begin('A');

@@ -84,9 +84,9 @@ const rows: Readonly<Record<TerminationReason, { holds: StateParts; short: State
     says: '1h worked of 1h',
   },
   no_progress: {
-    holds: { streaks: { parkedSinceProgress: 3 } },
-    short: { streaks: { parkedSinceProgress: 2, sinceProgress: 40 } },
-    says: '3 tasks set aside in a row and none done between, 3 allowed (--max-set-aside)',
+    holds: { streaks: { blockedSinceProgress: 3 } },
+    short: { streaks: { blockedSinceProgress: 2, sinceProgress: 40 } },
+    says: '3 tasks blocked in a row and none done between, 3 allowed (--max-blocked)',
   },
 };
 

@@ -92,7 +92,7 @@ describe('the options of a question', () => {
     ['an agent’s unknown', raised('unknown', ['This']), ['agent-1']],
     [
       'nothing is ready',
-      raised('blocked', ['Try the parked steps again', 'Leave out what is left']),
+      raised('blocked', ['Try the blocked steps again', 'Leave out what is left']),
       ['try-again', 'leave-out'],
     ],
     ['a quiet iteration', raised('health', ['Give it more time', 'End it']), ['more-time', 'end-iteration']],

@@ -26,7 +26,7 @@ import { ledgerFiles, readLedgers } from '../oracles/ledgers.ts';
 it.each<[ModeWord, number, number, number | null, number | null, number, string, (number | null)?]>([
   ['goal', 10, 50, 120 * minute, 3, 5, 'DONE'],
   ['prompt', 100, 10, 4 * hour, 5, 5, 'LOOP_COMPLETE'],
-  ['prd', 50, 50, null, null, 5, 'DONE', null], // what bounds a list: three tasks set aside in a row
+  ['prd', 50, 50, null, null, 5, 'DONE', null], // what bounds a list: three tasks blocked in a row
   ['project', 50, 50, null, null, 3, 'DONE', null],
   ['plan', 10, 50, null, 10, 4, 'DONE', 10], // one try and three more; failures of all steps come in a row
   ['review', 60, 50, 30 * minute, 12, 3, 'ALL_ISSUES_RESOLVED'],
@@ -80,7 +80,7 @@ it.each<[ModeWord, string, ModeWord, Partial<Settings['policy']>]>([
     'plan',
     '/project/plan.md',
     'plan',
-    { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true, setsAside: false },
+    { subject: 'steps', countsRetries: true, documentShows: 'blocked', vault: true, setsAside: false },
   ],
   [
     'review',

@@ -54,7 +54,7 @@ function scriptOf(chances: Random): Script {
   return { parts, isRed, attemptsMax: chances.whole(2, 3), stops };
 }
 
-const setAsideMax = 3;
+const blockedMax = 3;
 
 /** What can be done within the limits, from the script alone: no tree, no git, no engine. */
 function doable({ parts, isRed, attemptsMax }: Script): ReadonlySet<string> {
@@ -62,7 +62,7 @@ function doable({ parts, isRed, attemptsMax }: Script): ReadonlySet<string> {
   let [red, inRow] = [isRed, 0];
   for (;;) {
     const part = parts.find(({ id, dependsOn }) => !over.has(id) && dependsOn.every(one => done.has(one)));
-    if (part === undefined || inRow >= setAsideMax) return done;
+    if (part === undefined || inRow >= blockedMax) return done;
     over.add(part.id);
     const end = attempted(part, attemptsMax, red);
     if (end === 'asked') continue;
@@ -275,7 +275,7 @@ function settingsFor({ attemptsMax }: Script): Settings {
     ...base,
     ...{ performers: ['one'], checks: ['tests'], checkpoints: true, commits: true, sameErrorsToEscalate: null },
     ...{ backoffBaseMs: 1, backoffMsMax: 1, breaker: { ...base.breaker, failuresToOpen: 1_000 } },
-    limits: { ...base.limits, iterationsMax: 200, attemptsPerTaskMax: attemptsMax, setAsideMax },
+    limits: { ...base.limits, iterationsMax: 200, attemptsPerTaskMax: attemptsMax, blockedMax },
   };
 }
 

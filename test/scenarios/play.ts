@@ -44,7 +44,7 @@ function line(event: Event): string | undefined {
     case 'task.skipped':
       return `skipped ${event.task}`;
     case 'task.blocked':
-      return `parked ${event.task}`;
+      return `blocked ${event.task}`;
     case 'escalation.raised':
       return `asked ${event.escalation.id} ${event.escalation.kind}`;
     case 'escalation.answered':

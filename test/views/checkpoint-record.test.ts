@@ -173,7 +173,7 @@ describe('given an agent that did not report', () => {
     expect(execution.pending_items).toEqual(['x']);
   });
 
-  it('when tasks were closed, refused, parked, asked about or done before, then each stands where it belongs', () => {
+  it('when tasks were closed, refused, blocked, asked about or done before, then each stands where it belongs', () => {
     const specs = [...'ABCDE'].map(id => spec(id, { done: id === 'E' }));
     const story = new Story({ checks: ['npm test'], limits: { attemptsPerTaskMax: 1 } }, specs);
     story.iteration('A', claims('A'));
@@ -250,7 +250,7 @@ describe('given what others wrote', () => {
     expect(recordText(record).length).toBeLessThan(250_000);
   });
 
-  it('when many tasks are parked, then the first are named and the rest counted', () => {
+  it('when many tasks are blocked, then the first are named and the rest counted', () => {
     const story = new Story({ limits: { attemptsPerTaskMax: 1, noProgressIterations: 99 } }, [
       ...Array.from({ length: 60 }, (_, at) => spec(`T-${at}`)),
     ]);

@@ -70,7 +70,7 @@ describe('a loop that ended', () => {
     expect(endingOf(ended('max_iterations', lied()).state).exitCode).toBe(3);
   });
 
-  it('given money spent, skipped and parked tasks, then the tally names them, and an estimate as one', () => {
+  it('given money spent, skipped and blocked tasks, then the tally names them, and an estimate as one', () => {
     const story = new Story({ limits: { attemptsPerTaskMax: 1 } }, [
       spec('A'),
       spec('B'),
@@ -78,7 +78,7 @@ describe('a loop that ended', () => {
     ]);
     story.iteration('A', says('no', { usage: usd(1.5, { estimated: true }) }));
     const { sentence } = endingOf(ended('no_progress', story).state);
-    expect(sentence).toContain('0/3 tasks done, 1 skipped, 1 parked, 1 iteration, $1.50 est.');
+    expect(sentence).toContain('0/3 tasks done, 1 skipped, 1 blocked, 1 iteration, $1.50 est.');
   });
 });
 

@@ -64,7 +64,7 @@ it('given it as Markdown, then each task has a row that no text of an agent can 
   const story = told();
   const text = reportMarkdown(reportOf(story), story.state);
   expect(text).toContain('| A | A \\| pipe | done | checks still green | 2 |');
-  expect(text).toMatch(/\| B \| Title of B \| parked \| 2 attempts.* \| 2 \|/);
+  expect(text).toMatch(/\| B \| Title of B \| blocked \| 2 attempts.* \| 2 \|/);
   expect(text).toContain('| C | Title of C | skipped |  | 0 |');
   expect(text).toContain('| D | Title of D | done | done before the loop | 0 |');
   expect(text).toContain('Checks: 1 passed, 1 failed. Claims refused: 1. Questions asked: 0.');

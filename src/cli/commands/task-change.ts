@@ -117,7 +117,6 @@ const retrying: Decision = {
       : undefined,
   isDone: task => task.status === 'pending' || task.status === 'active',
   said({ id, status, attempts, spec: { order }, aside }, { name }, state) {
-    const before = status === 'done' ? 'done' : status === 'blocked' ? 'parked' : status;
     const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
     const proof =
       status !== 'done'
@@ -135,7 +134,7 @@ const retrying: Decision = {
           ? []
           : [`  Its work stays set aside (${files}, checkpoint ${aside.checkpoint}). To have it back: --with-work`];
     return [
-      `${id} is open again (it was ${before}${counted}).`,
+      `${id} is open again (it was ${status}${counted}).`,
       ...proof,
       ...work,
       `  Undo: ralph task skip ${id} --loop ${name}`,

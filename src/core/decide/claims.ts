@@ -27,8 +27,8 @@ export interface Ending {
   readonly spentUsdMicros: number;
 }
 
-/** The task has used up its attempts: it is parked so that others can go on. */
-export function parkIfSpent(state: State, id: string, error?: string): readonly NewEvent[] {
+/** The task has used up its attempts: it is blocked so that others can go on. */
+export function blockIfSpent(state: State, id: string, error?: string): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
   if (task === undefined || isSingleTask(state)) return [];
   const attemptsMax = attemptsMaxOf(state, task);
@@ -43,11 +43,11 @@ export function parkIfSpent(state: State, id: string, error?: string): readonly 
 }
 
 /** A step of a large task uses up no attempt. */
-export const parkUnlessAdvance = ({ state, live, signals }: Ending): readonly NewEvent[] =>
-  isAdvance(state, live, signals.report) ? [] : parkIfSpent(state, live.task);
+export const blockUnlessAdvance = ({ state, live, signals }: Ending): readonly NewEvent[] =>
+  isAdvance(state, live, signals.report) ? [] : blockIfSpent(state, live.task);
 
-/** Questions are bounded per task (ADR 11): then the task is parked. */
-export function askOrPark(
+/** Questions are bounded per task (ADR 11): then the task is blocked. */
+export function askOrBlock(
   state: State,
   question: Question,
   because: string,
@@ -105,7 +105,7 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
-  return [...events, ...(claimed === undefined ? parkUnlessAdvance(ending) : claim(ending, claimed))];
+  return [...events, ...(claimed === undefined ? blockUnlessAdvance(ending) : claim(ending, claimed))];
 }
 
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */
@@ -126,7 +126,7 @@ export function readResult(ending: Ending): readonly NewEvent[] {
     if (performed.message !== '')
       return claim(ending, { signal: 'done', because: `${live.performer} says that it is over` });
     const because = 'it ended without done.md, so the round is not over';
-    return [refuse(ending, 'done', task, because), ...parkIfSpent(state, task)];
+    return [refuse(ending, 'done', task, because), ...blockIfSpent(state, task)];
   }
   const said = takeCharacters(performed.message.split('\n', 1)[0] ?? '', 200);
   const because = `${live.performer} did it${said === '' ? '' : `: ${said}`}`;
@@ -138,7 +138,7 @@ export function readFindings(ending: Ending): readonly NewEvent[] {
   const { state, live, performed } = ending;
   const { iteration, task } = live;
   const read = readReview(stripControls(performed.message));
-  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...parkIfSpent(state, task)];
+  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...blockIfSpent(state, task)];
   const { answer } = read;
   const seen = live.documentHash === state.document.hash ? state.document.hash : '';
   const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %${read.leftOut === undefined ? '' : `; ${read.leftOut}`}`;

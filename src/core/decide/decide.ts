@@ -122,10 +122,10 @@ const saved: Decide<'saved'> = (state, { marks, hash, restored, failed }) => {
   return [event, { type: 'guidance.given', text, by: 'ralph', because: 'a damaged document was restored' }];
 };
 
-/** Of steps what was done is never tried again, and what is parked or waits for something left out is called so. */
-const tryAgainWords = ({ settings }: State, isParked: boolean): string => {
+/** Of steps what was done is never tried again, and what is blocked or waits for something left out is called so. */
+const tryAgainWords = ({ settings }: State, isBlocked: boolean): string => {
   if (settings.policy.subject !== 'steps') return 'Try what is left again, whatever it waits for';
-  return isParked ? 'Try the parked steps again' : 'Go on without the steps that were left out';
+  return isBlocked ? 'Try the blocked steps again' : 'Go on without the steps that were left out';
 };
 
 const roundRule =
@@ -136,12 +136,12 @@ const stalled: Decide<'stalled'> = state => {
   if (atMost !== undefined) return askAboutBound(state, atMost.because);
   if (!isApproved(state)) return askForApproval(state);
   const open = openTasks(state.tasks);
-  const parked = open.filter(task => task.status === 'blocked');
+  const blocked = open.filter(task => task.status === 'blocked');
   const waiting = open.filter(task => task.status === 'pending');
   const name = (tasks: readonly Task[]): string =>
     [...tasks.slice(0, 5).map(task => task.id), ...(tasks.length > 5 ? ['…'] : [])].join(', ');
   const parts = [
-    parked.length > 0 && `parked: ${name(parked)} (${parked[0]?.parked ?? ''})`,
+    blocked.length > 0 && `blocked: ${name(blocked)} (${blocked[0]?.blockedBecause ?? ''})`,
     waiting.length > 0 && `waiting for a task that is not done: ${name(waiting)}`,
   ].filter(Boolean);
   const question: Question = {
@@ -149,10 +149,10 @@ const stalled: Decide<'stalled'> = state => {
     summary: `No task is ready, ${plural(open.length, 'task')} left`,
     context: parts.join('\n'),
     options: [
-      { id: 'try-again', text: tryAgainWords(state, parked.length > 0) },
+      { id: 'try-again', text: tryAgainWords(state, blocked.length > 0) },
       { id: 'leave-out', text: 'Leave out what is left' },
     ],
-    question: `${parked.some(task => task.spec.interactive) ? roundRule : ''}How should the loop go on?`,
+    question: `${blocked.some(task => task.spec.interactive) ? roundRule : ''}How should the loop go on?`,
   };
   return raise(state, question, parts.join('; '));
 };

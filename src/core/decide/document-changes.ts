@@ -140,7 +140,7 @@ function statusDrift({ state, items, during }: Reading): readonly NewEvent[] {
   });
 }
 
-/** A document may know of attempts that this ledger does not: where none is left, the task is parked from the beginning. */
+/** A document may know of attempts that this ledger does not: where none is left, the task is blocked from the beginning. */
 const spentBefore = (specs: readonly TaskSpec[]): readonly NewEvent[] =>
   specs.flatMap(({ id, attemptsBefore = 0, attemptsMax, done, skipped, blocked = false }): readonly NewEvent[] => {
     if (attemptsMax === undefined || attemptsBefore < attemptsMax || done || skipped || blocked) return [];

@@ -24,11 +24,11 @@ import { attemptsMaxOf, countedUsdMicros, type LiveIteration, type State, usedFr
 import { findTask } from '../task.ts';
 import { askAboutEffect } from './actions.ts';
 import {
-  askOrPark,
+  askOrBlock,
+  blockIfSpent,
+  blockUnlessAdvance,
   claimOf,
   type Ending,
-  parkIfSpent,
-  parkUnlessAdvance,
   readClaims,
   readFindings,
   readResult,
@@ -152,7 +152,7 @@ function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
     options: agentOptions(block.options),
     question: block.question,
   };
-  return askOrPark(state, question, `the agent raised "${block.type}"`, live);
+  return askOrBlock(state, question, `the agent raised "${block.type}"`, live);
 }
 
 function recovery({ state, live: { performer }, failure }: Ending): readonly NewEvent[] {
@@ -188,11 +188,11 @@ function refusedClaims(ending: Ending): readonly NewEvent[] {
 /** What the outcome means for the task. */
 const consequences: Readonly<Record<IterationOutcome, (ending: Ending, ended: Ended) => readonly NewEvent[]>> = {
   succeeded: readEnd,
-  'handed-off': ending => (isCut(ending) ? parkUnlessAdvance(ending) : readEnd(ending)),
+  'handed-off': ending => (isCut(ending) ? blockUnlessAdvance(ending) : readEnd(ending)),
   escalated: askedByAgent,
   failed: afterFailure,
   interrupted: ({ state, live, failure }) =>
-    isCrashAttempt(state.settings, failure) ? parkIfSpent(state, live.task) : [],
+    isCrashAttempt(state.settings, failure) ? blockIfSpent(state, live.task) : [],
 };
 
 interface IterationEnd {
@@ -261,7 +261,7 @@ function blockedByAgent({ state, live, performed, signals }: Ending): readonly N
   const reason = said.length > 0 ? said.join('; ') : takeLastCharacters(stripControls(performed.message).trim(), 500);
   const because = `${live.performer} calls it blocked: ${reason === '' ? 'it does not say why' : reason.replace(/\s+/g, ' ')}`;
   const question = stuck(live, `${live.task} is blocked, says its agent`, reason);
-  const asked = askOrPark(state, question, 'the agent called its task blocked in the document', live);
+  const asked = askOrBlock(state, question, 'the agent called its task blocked in the document', live);
   return [{ type: 'task.blocked', task: live.task, because }, ...asked.filter(one => one.type !== 'task.blocked')];
 }
 
@@ -277,7 +277,7 @@ function printedAgain(ending: Ending): readonly NewEvent[] | undefined {
   if (!isSame) return undefined;
   const said = takeLastCharacters(stripControls(performed.message).trim(), 500);
   const question = { ...stuck(live, `The same error ${most} times in a row`, said), subjects: [sameError] };
-  return askOrPark(
+  return askOrBlock(
     state,
     question,
     `the agent printed the same error ${most} times, ${most} allowed (STUCK_THRESHOLD)`,
@@ -290,10 +290,10 @@ function askedByTag({ state, live, signals, performed }: Ending): readonly NewEv
   if (state.settings.policy.claimsBy !== 'review-tag' || signals.review !== 'blocked') return [];
   const said = takeLastCharacters(stripControls(performed.message).trim(), 2_000);
   const question = stuck(live, `${live.task} needs a person`, said);
-  return askOrPark(state, question, 'the last line is the tag review-blocked', live);
+  return askOrBlock(state, question, 'the last line is the tag review-blocked', live);
 }
 
-// Failures: how long to wait, whom to ask, when a task is parked.
+// Failures: how long to wait, whom to ask, when a task is blocked.
 
 /** A limit that names no reset is asked about ever more rarely: each question costs an iteration. */
 const blindMsMax = 30 * 60_000;
@@ -341,7 +341,7 @@ function afterFailure(ending: Ending, ended: Ended): readonly NewEvent[] {
   return [...tripped(failed), ...askOrTryAgain(failed)];
 }
 
-/** Asks a person about the action, the agent, the failures or the task; else the task is tried again or parked. */
+/** Asks a person about the action, the agent, the failures or the task; else the task is tried again or blocked. */
 function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   const { state, live, failure, after } = failed;
   const { kind, detail } = failure;
@@ -360,17 +360,17 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   if (policy.onErrors === 'ask' && counts && isTooMany) return askAboutFailures(failed);
   const isStuck = sameErrorsToEscalate !== null && after.streaks.sameErrors >= sameErrorsToEscalate;
   if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
-  return parkFailed(failed);
+  return blockFailed(failed);
 }
 
-function parkFailed({ state, live, failure }: Failed): readonly NewEvent[] {
+function blockFailed({ state, live, failure }: Failed): readonly NewEvent[] {
   const task = findTask(state.tasks, live.task);
-  // A reviewer that fails is followed by the next agent of the chain, then by a question: to park it would be to not look.
+  // A reviewer that fails is followed by the next agent of the chain, then by a question: to block it would be to not look.
   if (task?.spec.completion === 'findings') return [];
   const isAction = task?.spec.performer !== undefined;
   if (!countsAsAttempt(failure.kind, isAction)) return [];
   // Whoever is asked about an action must know what its tool said.
-  return parkIfSpent(state, live.task, isAction ? failure.detail : undefined);
+  return blockIfSpent(state, live.task, isAction ? failure.detail : undefined);
 }
 
 /** The performer rests after failures that are its own fault. */
@@ -401,7 +401,7 @@ function askAboutSameError({ state, live, failure, after }: Failed): readonly Ne
   const times = after.streaks.sameErrors;
   const question = { ...stuck(live, `The same error ${times} times in a row`, failure.detail), subjects: [sameError] };
   const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
-  return askOrPark(state, question, because, live);
+  return askOrBlock(state, question, because, live);
 }
 
 function askAboutFailures({ state, live, failure, after }: Failed): readonly NewEvent[] {

@@ -7,7 +7,7 @@ import { type NewEvent, nobody, sameError } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { allTasks, type Doubt, type Finding, type FindingKind, findTask, type ProofLevel } from '../task.ts';
-import { askOrPark, parkIfSpent } from './claims.ts';
+import { askOrBlock, blockIfSpent } from './claims.ts';
 import { closeSettledDoubts, raise, stuckOptions, subjectOf } from './questions.ts';
 
 type Claim = State['claims']['open'][number];
@@ -23,7 +23,7 @@ function refusalOf(state: State, task: string, detail: string): { readonly echo:
 function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOutcome): readonly NewEvent[] {
   const { sameErrorsToEscalate: most } = state.settings;
   const { times } = refusalOf(state, task, takeLastCharacters(refused.detail, 2_000));
-  const spent = parkIfSpent(state, task);
+  const spent = blockIfSpent(state, task);
   if (spent.length > 0 || most === null || times < most || refused.silent) return spent;
   const question: Question = {
     kind: 'stuck',
@@ -34,7 +34,7 @@ function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOu
     question: `How should ${task} go on?`,
   };
   const because = `the check printed the same ${times} times, ${most} allowed (STUCK_THRESHOLD)`;
-  return askOrPark(state, question, because, { task, iteration });
+  return askOrBlock(state, question, because, { task, iteration });
 }
 
 function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, task: string): NewEvent[] {
@@ -121,7 +121,7 @@ function askAboutDoubts(state: State, claim: Claim, doubts: readonly Doubt[]): r
     ],
     question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',
   };
-  return askOrPark(state, question, 'the proof is doubtful', claim);
+  return askOrBlock(state, question, 'the proof is doubtful', claim);
 }
 
 /** A judge that cannot be asked says nothing about the work: it is not done anew for that. */
@@ -178,7 +178,7 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
     const silent = outcomes.find(one => !one.passed && one.undecided === true);
     const refused = outcomes.find(one => !one.passed);
     if (silent !== undefined) return [...events, ...askAgain(state, claim, silent)];
-    return [...events, ...(refused === undefined ? parkIfSpent(state, task) : refusedAgain(state, claim, refused))];
+    return [...events, ...(refused === undefined ? blockIfSpent(state, task) : refusedAgain(state, claim, refused))];
   }
   return closedBy(state, claim, input, events);
 }
@@ -232,7 +232,7 @@ export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail 
   const level = verified ? claim.level : 'unverified';
   const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
   const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, because };
-  if (!ok) return [event, ...parkIfSpent(state, task)];
+  if (!ok) return [event, ...blockIfSpent(state, task)];
   const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
   return [event, { type: 'task.closed', task, iteration, verified, level, because: why }];
 };

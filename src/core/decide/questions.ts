@@ -194,7 +194,7 @@ const tryAll: Meaning = ({ state }) =>
     because: 'a human asked to try what is left',
   }));
 
-/** Nothing is ready: try what is parked or unmet again, or leave the rest out. */
+/** Nothing is ready: try what is blocked or unmet again, or leave the rest out. */
 const aboutStall: Meanings = {
   skip: leaveOutAll,
   'leave-out': leaveOutAll,

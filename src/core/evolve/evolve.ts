@@ -13,7 +13,7 @@ import {
   nothingReported,
   queueCheckpoint,
   type State,
-  showsParked,
+  showsBlocked,
   update,
   withLive,
   withTask,
@@ -127,30 +127,35 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
 }
 
 /**
- * One hard task must not end the batch: the first that is parked since the last completion, although its agent worked and
+ * One hard task must not end the batch: the first that is blocked since the last completion, although its agent worked and
  * claimed, gives the others a new window. An agent that never claims, or fails at the next task too, gets none (F77).
  */
 function taskBlocked(state: State, event: EventOf<'task.blocked'>): State {
-  const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', parked: event.because }));
-  const parked = showsParked(state) ? markUnsaved(stuck, event.task) : stuck;
+  const stuck = withTask(state, event.task, task => ({ ...task, status: 'blocked', blockedBecause: event.because }));
+  const blocked = showsBlocked(state) ? markUnsaved(stuck, event.task) : stuck;
   const worked = findTask(state.tasks, event.task)?.claimFailed === true;
-  const { parkedSinceProgress } = state.streaks;
-  const another = parkedSinceProgress === 0 && worked && readyTasks(parked.tasks, 1).length > 0;
-  const counted = update(parked, 'streaks', { parkedSinceProgress: parkedSinceProgress + 1 });
-  return another ? update(counted, 'streaks', resets.firstTaskParked) : counted;
+  const { blockedSinceProgress } = state.streaks;
+  const another = blockedSinceProgress === 0 && worked && readyTasks(blocked.tasks, 1).length > 0;
+  const counted = update(blocked, 'streaks', { blockedSinceProgress: blockedSinceProgress + 1 });
+  return another ? update(counted, 'streaks', resets.firstTaskBlocked) : counted;
 }
 
 /** A ledger before 0.5 knows no bound of it. */
-const countsAside = ({ settings }: State): boolean => settings.limits.setAsideMax !== undefined;
+const countsBlocked = ({ settings }: State): boolean => settings.limits.blockedMax !== undefined;
 
 /** Somebody took it up again. */
-function withParkedLess(state: State, id: string): State {
-  const { parkedSinceProgress } = state.streaks;
-  if (!countsAside(state) || findTask(state.tasks, id)?.status !== 'blocked') return state;
-  return update(state, 'streaks', { parkedSinceProgress: Math.max(0, parkedSinceProgress - 1) });
+function withBlockedLess(state: State, id: string): State {
+  const { blockedSinceProgress } = state.streaks;
+  if (!countsBlocked(state) || findTask(state.tasks, id)?.status !== 'blocked') return state;
+  return update(state, 'streaks', { blockedSinceProgress: Math.max(0, blockedSinceProgress - 1) });
 }
 
-const taskFreed = (task: Task): Task => ({ ...task, openQuestion: undefined, parked: undefined, refusal: undefined });
+const taskFreed = (task: Task): Task => ({
+  ...task,
+  openQuestion: undefined,
+  blockedBecause: undefined,
+  refusal: undefined,
+});
 
 function escalationRaised(state: State, { escalation }: EventOf<'escalation.raised'>): State {
   const { open, raised: before } = state.questions;
@@ -183,11 +188,11 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
   // Between two processes nobody worked.
   if (event.takesOver) return update(state, 'spend', { countedUntil: event.at });
   if (state.control.ended) {
-    const parkedSinceProgress = countsAside(state) ? 0 : state.streaks.parkedSinceProgress;
+    const blockedSinceProgress = countsBlocked(state) ? 0 : state.streaks.blockedSinceProgress;
     return {
       ...state,
       control: {},
-      streaks: { ...state.streaks, ...resets.loopReopened, parkedSinceProgress },
+      streaks: { ...state.streaks, ...resets.loopReopened, blockedSinceProgress },
       spend: { ...state.spend, countedUntil: event.at },
       performers: { breakers: {}, rateLimitedUntil: {} },
     };
@@ -258,7 +263,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     markUnsaved(
-      withTask(withParkedLess(state, event.task), event.task, task => ({
+      withTask(withBlockedLess(state, event.task), event.task, task => ({
         ...taskFreed(task),
         maybeExecuted: undefined,
         status: 'pending',

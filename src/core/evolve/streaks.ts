@@ -13,9 +13,9 @@ export const resets = {
   /** `iteration.ended` or `checkpoint.made`, with something new in the report or in the tree. */
   somethingNew: { sinceProgress: 0 },
   /** `task.closed` */
-  taskClosed: { sinceProgress: 0, parkedSinceProgress: 0 },
+  taskClosed: { sinceProgress: 0, blockedSinceProgress: 0 },
   /** `task.blocked`: the first since a task was closed, see `taskBlocked`. */
-  firstTaskParked: { sinceProgress: 0 },
+  firstTaskBlocked: { sinceProgress: 0 },
   /** `escalation.answered` by a person, who has looked at the agents too. */
   questionAnswered: { sinceProgress: 0, sameErrors: 0, failedStarts: 0 },
   /** The same, and the question was about too many failures. */

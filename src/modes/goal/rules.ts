@@ -1,9 +1,9 @@
 // Goal rules: one task in words, steered by what the agent reports (seed 000).
 import type { ModeRules } from '../../core/mode.ts';
-import { limitsWithoutAside } from '../../core/settings.ts';
+import { limitsOfOneTask } from '../../core/settings.ts';
 
 export const goalRules: ModeRules = {
-  limits: { ...limitsWithoutAside, iterationsMax: 10, durationMsMax: 120 * 60_000, noProgressIterations: 3 },
+  limits: { ...limitsOfOneTask, iterationsMax: 10, durationMsMax: 120 * 60_000, noProgressIterations: 3 },
   policy: {
     tasks: 'one',
     subject: 'goal',

@@ -11,9 +11,9 @@ export const planRules: ModeRules = {
     attemptsPerTaskMax: 4,
     consecutiveErrorsMax: 10,
     noProgressIterations: 10,
-    setAsideMax: null,
+    blockedMax: null,
   },
-  policy: { subject: 'steps', countsRetries: true, documentShows: 'parked', vault: true, setsAside: false },
+  policy: { subject: 'steps', countsRetries: true, documentShows: 'blocked', vault: true, setsAside: false },
   settings: {
     breaker: { ...defaultBreaker, failuresToOpen: 8 }, // retries come first
     retryMs: [5_000, 10_000, 20_000],

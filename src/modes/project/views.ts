@@ -218,7 +218,7 @@ const statusWords: Readonly<Record<Task['status'], string>> = {
 
 function openLine(task: Task): string {
   const attempts = task.attempts === 0 ? '' : `, ${plural(task.attempts, 'attempt')}`;
-  const why = (task.parked ?? task.rejection ?? '').split('\n')[0] ?? '';
+  const why = (task.blockedBecause ?? task.rejection ?? '').split('\n')[0] ?? '';
   const reason = why === '' ? '' : `: ${plain(why)}`;
   return `- **${plain(task.id)}** ${plain(task.spec.title)} (${statusWords[task.status]}${attempts})${reason}`;
 }

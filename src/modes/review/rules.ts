@@ -4,7 +4,7 @@
 import type { Event, EventOf } from '../../core/event.ts';
 import { quoted } from '../../core/memory.ts';
 import type { Expansion, ModeRules } from '../../core/mode.ts';
-import { limitsWithoutAside, type Settings } from '../../core/settings.ts';
+import { limitsOfOneTask, type Settings } from '../../core/settings.ts';
 import type { ModeState, State } from '../../core/state.ts';
 import { allTasks, findTask, type Task, type TaskSpec } from '../../core/task.ts';
 import { type MergedIssue, mergeIssues, severityRank } from '../../messages/review.ts';
@@ -160,7 +160,7 @@ function aboutReviewers({ finders, answers }: ReviewStanding): string | false {
   );
 }
 
-/** Something is parked that a person may try again or leave out: that is a question, not an end. */
+/** Something is blocked that a person may try again or leave out: that is a question, not an end. */
 export function isReviewLeftToPeople(state: State): boolean {
   const { finders, fixes } = reviewStanding(state);
   return [...finders, ...fixes].some(task => task.status === 'blocked');
@@ -379,7 +379,7 @@ export const reviewRules: ModeRules = {
   flags: ['maxAttempts', 'haltOnMaxAttempts', 'rounds', 'targetConfidence', 'reviewer', 'section', 'workflow'],
   // Three reviewers who answer nonsense three times are nine iterations, and five failures are a question.
   limits: {
-    ...limitsWithoutAside,
+    ...limitsOfOneTask,
     iterationsMax: 60,
     durationMsMax: 30 * 60_000,
     attemptsPerTaskMax: 3,

@@ -236,7 +236,7 @@ describe('mode plan through runLoop', () => {
     expect(await runLoop(options({ document: 'copy.md' }))).toMatchObject({ ran: false, loop: first.loop });
   });
 
-  it('given a step that leads out of the vault by a link, then it is parked and a person is asked', async () => {
+  it('given a step that leads out of the vault by a link, then it is blocked and a person is asked', async () => {
     const { options, directory, home } = playOf(one);
     symlinkSync(dirname(home), join(directory, 'vault', 'notes'));
     const result = await runLoop(options());

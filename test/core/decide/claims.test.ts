@@ -233,7 +233,7 @@ describe('attempts', () => {
     return story;
   };
 
-  it('given the last allowed attempt refused, then the task is parked and the others go on', () => {
+  it('given the last allowed attempt refused, then the task is blocked and the others go on', () => {
     expect(refusedOften(2).task('A').status).toBe('pending');
     const story = refusedOften(3);
     expect(only(story.events, 'task.blocked').because).toContain('3 attempts without a proven result, 3 allowed');
@@ -258,7 +258,7 @@ describe('attempts', () => {
     expect(story.state).toMatchObject({ streaks: { sinceProgress: 0, errors: 0 }, iterations: { begun: 5 } });
   });
 
-  it('given more questions about a task than allowed, then it is parked instead of asked again', () => {
+  it('given more questions about a task than allowed, then it is blocked instead of asked again', () => {
     const story = new Story({ limits: { escalationsPerTaskMax: 1 } }, [spec('A')]);
     story.iteration('A', says(escalate));
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });

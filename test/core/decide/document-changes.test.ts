@@ -27,10 +27,13 @@ describe('a document that changed', () => {
     expect(story.effectKeys()).toEqual(['begin:N']);
   });
 
-  it('given a task with no attempt left, then it is parked when it is first read; one that is over or blocked is not', () => {
+  it('given a task with no attempt left, then it is blocked when it is first read; one that is over or blocked is not', () => {
     const spent = { attemptsBefore: 3, attemptsMax: 3 };
     const story = new Story({}, [spec('A', spent), spec('B'), spec('C', { ...spent, attemptsBefore: 2 })]);
-    expect(story.task('A')).toMatchObject({ status: 'blocked', parked: '3 attempts made before this loop, 3 allowed' });
+    expect(story.task('A')).toMatchObject({
+      status: 'blocked',
+      blockedBecause: '3 attempts made before this loop, 3 allowed',
+    });
     expect([story.task('B').status, story.task('C').status]).toEqual(['pending', 'pending']);
     const more = [spec('N', spent), spec('O', { ...spent, done: true }), spec('P', { ...spent, blocked: true })];
     const events = read(story, [spec('A'), spec('B'), spec('C'), ...more], 'h2');

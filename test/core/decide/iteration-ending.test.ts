@@ -181,7 +181,7 @@ describe('identical errors', () => {
     expect(story.effectKeys()).toEqual(['ask:E1']);
   });
 
-  it('given more such questions about a task than allowed, then it is parked', () => {
+  it('given more such questions about a task than allowed, then it is blocked', () => {
     const limits = {
       escalationsPerTaskMax: 1,
       consecutiveErrorsMax: 99,

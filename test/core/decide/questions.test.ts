@@ -118,15 +118,15 @@ describe('our own questions', () => {
     return story;
   };
 
-  it('given nothing ready and nothing live, then the question names what is parked and what waits', () => {
+  it('given nothing ready and nothing live, then the question names what is blocked and what waits', () => {
     const story = stalled();
     const { escalation } = only(story.events, 'escalation.raised');
     expect(escalation).toMatchObject({ kind: 'blocked', summary: 'No task is ready, 2 tasks left' });
-    expect(escalation.context).toMatch(/parked: A \(1 attempt .*\)\nwaiting for a task that is not done: B/);
+    expect(escalation.context).toMatch(/blocked: A \(1 attempt .*\)\nwaiting for a task that is not done: B/);
     expect(story.effectKeys()).toEqual(['ask:E1']);
   });
 
-  it('given a round of an interview that is parked, then it says what makes a round count', () => {
+  it('given a round of an interview that is blocked, then it says what makes a round count', () => {
     const round = spec('round-1', { interactive: true, completion: 'result', round: 1 });
     const story = new Story({ limits: { attemptsPerTaskMax: 1 } }, [round]);
     story.iteration('round-1', says(''));

@@ -15,7 +15,7 @@ const streaks = {
   terminations: 7,
   failedStarts: 7,
   sinceProgress: 7,
-  parkedSinceProgress: 7,
+  blockedSinceProgress: 7,
   rateLimits: { agent: 7, other: 7 },
 } as const;
 
@@ -45,7 +45,7 @@ const answer = (by: string): Event => ({
 });
 const resume: Event = { type: 'loop.resumed', at: t0, by: 'ada', because: '' };
 const ended = { reason: 'consecutive_errors' as const, because: '', at: t0 };
-const park = (task: string): Event => ({ type: 'task.blocked', at: t0, task, because: '' });
+const block = (task: string): Event => ({ type: 'task.blocked', at: t0, task, because: '' });
 const byPerson = { sinceProgress: 0, sameErrors: 0, failedStarts: 0 };
 const noFailures = {
   errors: 0,
@@ -58,8 +58,8 @@ const noFailures = {
 describe('what begins a streak anew', () => {
   const closed: Event = { type: 'task.closed', at: t0, task: 'A', iteration: 1, verified: true, because: '' };
   it.each<[string, State, Event, Partial<Streaks>]>([
-    ['a task is closed', long(), closed, { sinceProgress: 0, parkedSinceProgress: 0 }],
-    ['another task is parked', long(), park('A'), { parkedSinceProgress: 8 }],
+    ['a task is closed', long(), closed, { sinceProgress: 0, blockedSinceProgress: 0 }],
+    ['another task is blocked', long(), block('A'), { blockedSinceProgress: 8 }],
     ['a person answers', long(question('storage')), answer('ada'), byPerson],
     ['a person answers about a task', long(question('stuck', 'A')), answer('ada'), byPerson],
     ['a person answers about failures', long(question('stuck')), answer('ada'), { ...byPerson, errors: 0 }],
@@ -71,22 +71,22 @@ describe('what begins a streak anew', () => {
       'an ended loop is reopened',
       long({ control: { ended } }),
       resume,
-      { ...noFailures, sinceProgress: 0, parkedSinceProgress: 0, rateLimits: {} },
+      { ...noFailures, sinceProgress: 0, blockedSinceProgress: 0, rateLimits: {} },
     ],
     ['limits change', long(), { type: 'limits.changed', at: t0, limits: {}, by: 'ada', because: '' }, {}],
   ])('%s', (_name, state, event, wanted) => {
     expect(changed(state, event)).toEqual(wanted);
   });
 
-  it('the first task that is parked gives the others a new window only when its claim had failed (F77)', () => {
+  it('the first task that is blocked gives the others a new window only when its claim had failed (F77)', () => {
     const claimed = new Story({ checks: ['x'] }, [spec('A'), spec('B')]);
     claimed.iteration('A', { message: 'Task A complete' });
     claimed.checked(false);
-    const state = withParts(claimed.state, { streaks: { ...streaks, parkedSinceProgress: 0 } });
-    expect(changed(state, park('A'))).toEqual({ sinceProgress: 0, parkedSinceProgress: 1 });
-    expect(changed(state, park('B'))).toEqual({ parkedSinceProgress: 1 });
-    expect(changed(withParts(state, { streaks: { parkedSinceProgress: 1 } }), park('A'))).toEqual({
-      parkedSinceProgress: 2,
+    const state = withParts(claimed.state, { streaks: { ...streaks, blockedSinceProgress: 0 } });
+    expect(changed(state, block('A'))).toEqual({ sinceProgress: 0, blockedSinceProgress: 1 });
+    expect(changed(state, block('B'))).toEqual({ blockedSinceProgress: 1 });
+    expect(changed(withParts(state, { streaks: { blockedSinceProgress: 1 } }), block('A'))).toEqual({
+      blockedSinceProgress: 2,
     });
   });
 });

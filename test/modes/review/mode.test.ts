@@ -85,7 +85,7 @@ describe('a review through the core', () => {
     });
   });
 
-  it('takes no answer that is not by the schema, and parks the reviewer after three', () => {
+  it('takes no answer that is not by the schema, and blocks the reviewer after three', () => {
     const story = start({ reviewers: ['adversarial'] });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const events = story.iteration('R1-adversarial', says('Looks fine to me. 100 %!'));

@@ -105,7 +105,7 @@ export class ReviewWorld {
     return this;
   }
 
-  parks(task: string): this {
+  blocks(task: string): this {
     this.append({ type: 'task.blocked', at: this.now, task, because: '3 attempts' });
     return this;
   }

@@ -73,7 +73,7 @@ describe('a round', () => {
   it('is followed by another when its issues are settled, and the numbers go on', () => {
     const world = once().answers('R1-adversarial', 70, limit, owner).mends('I2');
     expect(world.ready()).toEqual(['I1']);
-    world.parks('I1');
+    world.blocks('I1');
     expect(world.ready()).toEqual(['R2-adversarial']);
     world.answers('R2-adversarial', 80, found('A new one'));
     expect(world.ready()).toEqual(['I3']);
@@ -84,7 +84,7 @@ describe('a round', () => {
   });
 
   it('given a reviewer that failed, then the others count, and the next round asks it again', () => {
-    const world = new ReviewWorld().answers('R1-facilitator', 99).parks('R1-adversarial');
+    const world = new ReviewWorld().answers('R1-facilitator', 99).blocks('R1-adversarial');
     expect(isAchieved(world.state)).toBe(false);
     expect(world.ready()).toEqual(['R2-adversarial', 'R2-facilitator']);
   });
@@ -92,7 +92,7 @@ describe('a round', () => {
   it('given a reviewer that is asked again after the issues became tasks, then only its new issues become tasks', () => {
     const world = new ReviewWorld()
       .answers('R1-facilitator', 60, limit)
-      .parks('R1-adversarial')
+      .blocks('R1-adversarial')
       .reopens('R1-adversarial');
     world.mends('I1').answers('R1-adversarial', 50, owner, limit);
     expect(world.ready()).toEqual(['I2']);
@@ -100,7 +100,7 @@ describe('a round', () => {
   });
 
   it('given an answer of an older round, then the newer ones stand', () => {
-    const world = new ReviewWorld().answers('R1-facilitator', 99).parks('R1-adversarial');
+    const world = new ReviewWorld().answers('R1-facilitator', 99).blocks('R1-adversarial');
     both(world, 2, 96);
     expect(isAchieved(world.state)).toBe(true);
     expect(isAchieved(world.reopens('R1-adversarial').state)).toBe(false);
@@ -127,8 +127,8 @@ describe('a review is achieved', () => {
     );
   });
 
-  it('not while an issue of an earlier round is parked; but when a person leaves it out', () => {
-    const world = once().answers('R1-adversarial', 70, limit).parks('I1').answers('R2-adversarial', 99);
+  it('not while an issue of an earlier round is blocked; but when a person leaves it out', () => {
+    const world = once().answers('R1-adversarial', 70, limit).blocks('I1').answers('R2-adversarial', 99);
     expect(isAchieved(world.state)).toBe(false);
     expect([world.ready(), isReviewLeftToPeople(world.state)]).toEqual([[], true]); // who is content would say it again
     expect(reviewShortfall(world.state)).toBe('review round 2 of 3 (--rounds): 1 issue could not be fixed (I1)');
@@ -139,24 +139,24 @@ describe('a review is achieved', () => {
     );
   });
 
-  it('not when a parked issue is mended behind the last look: then there is another round, or a reason', () => {
-    const parked = (roundsMax: number) =>
+  it('not when a blocked issue is mended behind the last look: then there is another round, or a reason', () => {
+    const blocked = (roundsMax: number) =>
       once({ roundsMax })
         .answers('R1-adversarial', 70, limit)
-        .parks('I1')
+        .blocks('I1')
         .answers('R2-adversarial', 99)
         .reopens('I1')
         .mends('I1');
-    expect([isAchieved(parked(3).state), parked(3).ready()]).toEqual([false, ['R3-adversarial']]);
-    expect(isAchieved(parked(3).answers('R3-adversarial', 99).state)).toBe(true);
-    expect([isAchieved(parked(2).state), reviewShortfall(parked(2).state)]).toEqual([
+    expect([isAchieved(blocked(3).state), blocked(3).ready()]).toEqual([false, ['R3-adversarial']]);
+    expect(isAchieved(blocked(3).answers('R3-adversarial', 99).state)).toBe(true);
+    expect([isAchieved(blocked(2).state), reviewShortfall(blocked(2).state)]).toEqual([
       false,
       'review round 2 of 2 (--rounds): 1 older issue fixed since and not reviewed again',
     ]);
   });
 
   it('not when nobody answered: that is no round without issues', () => {
-    const world = new ReviewWorld().parks('R1-adversarial').parks('R1-facilitator');
+    const world = new ReviewWorld().blocks('R1-adversarial').blocks('R1-facilitator');
     expect([isAchieved(world.state), world.ready()]).toEqual([false, []]);
     expect(reviewShortfall(world.state)).toBe(
       'review round 1 of 3 (--rounds): none of its 2 reviewers answered (R1-adversarial, R1-facilitator)',
@@ -166,7 +166,7 @@ describe('a review is achieved', () => {
   });
 
   it('not below the target when the rounds are used up, and the numbers say so', () => {
-    const world = new ReviewWorld({ roundsMax: 1 }).answers('R1-adversarial', 88).parks('R1-facilitator');
+    const world = new ReviewWorld({ roundsMax: 1 }).answers('R1-adversarial', 88).blocks('R1-facilitator');
     expect(reviewShortfall(world.state)).toBe(
       'review round 1 of 1 (--rounds): 1 of 2 reviewers did not answer (R1-facilitator); confidence 88 of 95 (--target-confidence)',
     );
@@ -202,14 +202,14 @@ const roll = fc.tuple(fc.nat(99), fc.nat(99), fc.nat(100));
 function step(world: ReviewWorld, [what, which, confidence]: readonly [number, number, number]): void {
   const ready = world.ready();
   const blocked = [...allTasks(world.state.tasks)].filter(task => task.status === 'blocked').map(task => task.id);
-  const parked = blocked[which % Math.max(1, blocked.length)];
-  if (parked !== undefined && what < 10) return void (what % 2 === 0 ? world.reopens(parked) : world.skips(parked));
+  const one = blocked[which % Math.max(1, blocked.length)];
+  if (one !== undefined && what < 10) return void (what % 2 === 0 ? world.reopens(one) : world.skips(one));
   const task = ready[which % Math.max(1, ready.length)];
   if (task === undefined) return;
   const isReviewer = task.startsWith('R');
   if (what < 20) world.fails(task);
   else if (what < 30) world.isInterrupted(task);
-  else if (what < 40) world.parks(task);
+  else if (what < 40) world.blocks(task);
   else if (what < 45) world.skips(task);
   else if (!isReviewer) world.mends(task);
   else if (what < 75) world.answers(task, confidence, found(`Number ${which % 7} is unclear`), found(`So is ${what}`));

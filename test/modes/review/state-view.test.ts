@@ -154,7 +154,7 @@ it('the counts are those of the tasks at every crash point', () => {
         if (task === undefined) break;
         const issues = [found(`Number ${which} is off`), found('So is this one')].slice(0, which % 3);
         if (what === 0) world.fails(task);
-        else if (what === 1) world.parks(task);
+        else if (what === 1) world.blocks(task);
         else if (what === 2) world.skips(task);
         else if (what === 3) world.begin(task);
         else if (task.startsWith('R')) world.answers(task, 90, ...issues);
@@ -163,16 +163,16 @@ it('the counts are those of the tasks at every crash point', () => {
       for (let end = 2; end <= world.events.length; end += 7) {
         const events = world.events.slice(0, end);
         const closed = new Set<string>();
-        const parked = new Set<string>();
+        const blocked = new Set<string>();
         for (const event of events) {
           if (event.type === 'task.closed' && event.task.startsWith('I')) closed.add(event.task);
-          if (event.type === 'task.blocked' && event.task.startsWith('I')) parked.add(event.task);
+          if (event.type === 'task.blocked' && event.task.startsWith('I')) blocked.add(event.task);
         }
         const fields = fieldsOf(filesOf(events)[0]!.text!) as Record<string, number>;
-        expect(fields).toMatchObject({ fixed_count: closed.size, blocked_count: parked.size });
+        expect(fields).toMatchObject({ fixed_count: closed.size, blocked_count: blocked.size });
         const skipped = events.filter(event => event.type === 'task.skipped' && event.task.startsWith('I')).length;
         const { pending_count: pending = 0, in_progress_count: active = 0, total_issues: total } = fields;
-        expect(pending + active + closed.size + parked.size + skipped).toBe(total);
+        expect(pending + active + closed.size + blocked.size + skipped).toBe(total);
       }
     }),
     { numRuns: 20, seed: 3 },

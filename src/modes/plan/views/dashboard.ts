@@ -100,7 +100,7 @@ export function troubles(state: State, errors: ReadonlyMap<string, string>): rea
     return [{ what: 'Every step was left out: nothing of this plan was done', detail: '' }];
   const failed = [...allTasks(state.tasks)]
     .filter(task => task.status === 'blocked')
-    .map(task => ({ task, what: task.parked ?? 'given up', detail: errors.get(task.id) ?? '' }));
+    .map(task => ({ task, what: task.blockedBecause ?? 'given up', detail: errors.get(task.id) ?? '' }));
   // "Nothing is ready" says no more than the steps that were given up.
   const open = state.questions.open.filter(one => one.kind !== 'blocked' || failed.length === 0);
   const asked = open.map(one => {

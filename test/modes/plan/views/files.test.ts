@@ -75,7 +75,7 @@ const closed = (task: string, iteration: number, second: number): Event => ({
   verified: true,
   because: 'its result is good',
 });
-const parked = (task: string, second: number): Event => ({
+const blocked = (task: string, second: number): Event => ({
   type: 'task.blocked',
   at: at(second),
   task,
@@ -170,7 +170,7 @@ describe('Needs_Action', () => {
     loaded(),
     begun(1, 'step_1', 1),
     ended(1, 'step_1', 2, 'mailbox is full\nsecond line'),
-    parked('step_1', 3),
+    blocked('step_1', 3),
   ];
 
   it('given a step that was given up, then plan_blocked says which, why and what to do', () => {
@@ -249,7 +249,7 @@ it('given text that looks like front matter, headings, links or HTML, then it st
     loaded([spec('step_1', { title: evil })]),
     begun(1, 'step_1', 1),
     ended(1, 'step_1', 2, evil),
-    { ...(parked('step_1', 3) as Extract<Event, { type: 'task.blocked' }>), because: evil },
+    { ...(blocked('step_1', 3) as Extract<Event, { type: 'task.blocked' }>), because: evil },
   ];
   const { files } = seen(events);
   for (const name of [stateFile, blockedFile, logFile]) {
@@ -272,13 +272,13 @@ describe('the log', () => {
       loaded(),
       begun(1, 'step_1', 1),
       ended(1, 'step_1', 2, 'no'),
-      parked('step_1', 3),
+      blocked('step_1', 3),
     ]);
     expect(files[logFile]?.split('\n').filter(line => line.startsWith('- '))).toEqual([
       `- ${isoTime(at(0))} loop onboarding started by ada: Onboard a client`,
       `- ${isoTime(at(1))} iteration 1: mcp:email-mcp on step_1 (ready)`,
       `- ${isoTime(at(2))} iteration 1 failed: the tool said no`,
-      `- ${isoTime(at(3))} step_1 parked: 4 attempts, 4 allowed`,
+      `- ${isoTime(at(3))} step_1 blocked: 4 attempts, 4 allowed`,
     ]);
   });
 
