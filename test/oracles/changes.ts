@@ -231,6 +231,9 @@ export interface NextChange {
 
 export const nextChanges: readonly NextChange[] = [];
 
+const refusedWords =
+  'Not accepted: do what is missing, and put back what was changed in tests and checks if anything was, then claim again.';
+
 /** What is decided otherwise today, on purpose: the events that 0.4.0 decided, as today does in that state. */
 export const decisionChanges: readonly { readonly because: string; rewrite(event: Event, state: State): Event }[] = [
   {
@@ -238,6 +241,13 @@ export const decisionChanges: readonly { readonly because: string; rewrite(event
     rewrite: (event, { settings: { commits, worktreePerTask, policy } }) =>
       event.type === 'task.skipped' && commits && !worktreePerTask && policy.documentShows !== 'nothing'
         ? { ...event, commits: true }
+        : event,
+  },
+  {
+    because: 'work that changed nothing is refused in the same words as work that changed a test (issue 15)',
+    rewrite: event =>
+      event.type === 'guidance.given'
+        ? { ...event, text: event.text.replace(/^Not accepted: put back what was changed in tests.*/, refusedWords) }
         : event,
   },
 ];

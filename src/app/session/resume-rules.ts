@@ -232,8 +232,8 @@ export function refuseUnrecorded({ config, settings }: Pick<RunConfig, 'config' 
   for (const [agent, key, flag] of unrecorded) {
     if (config[key] !== undefined || !settings.performers.some(spec => specOf(spec)?.agent === agent)) continue;
     throw new UsageError(
-      `This loop was begun with ${flag} by an earlier version, which did not keep it.`,
-      `Say the same command as before, with its ${flag}, or name another agent: --agent claude`,
+      `The agent "${agent}" needs ${flag}, and this loop has none recorded.`,
+      `Say it again with ${flag}, or name another agent: --agent claude`,
       7,
     );
   }

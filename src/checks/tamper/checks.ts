@@ -33,7 +33,12 @@ function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Fi
   const isProduct = before === undefined && !isProof;
   const wasEmpty = before !== undefined && isEmpty(before);
   if (language === 'shell' && !isProduct && !wasEmpty && isEmpty(after))
-    return weakened(path, 'a check runs it, and it proves nothing now');
+    return weakened(
+      path,
+      before === undefined
+        ? 'a check runs it, this task wrote it, and it can never fail'
+        : 'a check runs it, and it proves nothing now',
+    );
   if (count(after) > count(before ?? ''))
     return weakened(
       path,
@@ -41,7 +46,7 @@ function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Fi
     );
   return changed(
     path,
-    before === undefined ? 'a check runs it, and the work wrote it' : 'a check runs it, and it was changed',
+    before === undefined ? 'a check runs it, and this task wrote it' : 'a check runs it, and it was changed',
   );
 }
 

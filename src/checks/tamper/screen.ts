@@ -136,7 +136,11 @@ function targetsOfTest({ path, before }: DeletedTest, { lines, names }: Moves): 
 function deletedFinding({ path, before, lost, isCounted }: DeletedTest, { lines }: Moves): Finding {
   const isHidden = targetsOf(linesOf(before), lines, () => true).length > 0;
   if (isHidden) return finding('test-deleted', path, 'it was moved to a name that test runners do not look for');
-  const lostWords = `it held ${plural(lost.tests, 'test')} and ${plural(lost.assertions, 'assertion')}`;
+  const counts = [
+    lost.tests > 0 && plural(lost.tests, 'test'),
+    lost.assertions > 0 && plural(lost.assertions, 'assertion'),
+  ];
+  const lostWords = `it held ${counts.filter(Boolean).join(' and ') || 'no test'}`;
   return finding('test-deleted', path, isCounted ? lostWords : 'its tests cannot be counted');
 }
 

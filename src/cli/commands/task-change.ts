@@ -27,7 +27,7 @@ function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }:
   const { name, reason, document } = row;
   if (reason === null) return;
   const file = visible(basename(document));
-  const reopened = `To have ${id} done again, mark it as open in ${file}, then: ${runWords(here, document)}`;
+  const reopened = `To have ${id} done again, set it to open in ${file} (as before it was done or skipped), then: ${runWords(here, document)}`;
   const again = againWords(state) ?? reopened;
   const over =
     act === 'retry' ? again : `${id} is ${status}: there is nothing to ${act === 'done' ? 'decide' : 'skip'}.`;

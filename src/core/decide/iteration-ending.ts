@@ -280,7 +280,7 @@ function printedAgain(ending: Ending): readonly NewEvent[] | undefined {
   return askOrBlock(
     state,
     question,
-    `the agent printed the same error ${most} times, ${most} allowed (STUCK_THRESHOLD)`,
+    `the agent printed the same error ${most} times, ${most} allowed (--stuck-threshold)`,
     live,
   );
 }
@@ -400,7 +400,7 @@ function askAboutAgent(
 function askAboutSameError({ state, live, failure, after }: Failed): readonly NewEvent[] {
   const times = after.streaks.sameErrors;
   const question = { ...stuck(live, `The same error ${times} times in a row`, failure.detail), subjects: [sameError] };
-  const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (STUCK_THRESHOLD)`;
+  const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (--stuck-threshold)`;
   return askOrBlock(state, question, because, live);
 }
 

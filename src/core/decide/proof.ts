@@ -33,7 +33,7 @@ function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOu
     options: stuckOptions,
     question: `How should ${task} go on?`,
   };
-  const because = `the check printed the same ${times} times, ${most} allowed (STUCK_THRESHOLD)`;
+  const because = `the check printed the same ${times} times, ${most} allowed (--stuck-threshold)`;
   return askOrBlock(state, question, because, { task, iteration });
 }
 
@@ -61,14 +61,15 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
 
 // Findings of the tamper screen: the sentence for each, and which of them refuse a claim.
 
-const findingWords: Readonly<Record<FindingKind, string>> = {
-  'test-deleted': 'A test file was deleted',
-  'test-skipped': 'Tests were skipped',
-  'fewer-assertions': 'There are fewer assertions',
-  'fewer-tests': 'There are fewer tests',
-  'check-neutered': 'A check was weakened',
-  'nothing-changed': 'The task is said to be done, and nothing was changed',
-  'configuration-changed': 'What decides how tests run was changed',
+/** `place`: where it was found; `detail`: what exactly. */
+const findingWords: Readonly<Record<FindingKind, (place: string, detail: string) => string>> = {
+  'test-deleted': (place, detail) => `The test file ${place} was deleted: ${detail}.`,
+  'test-skipped': (place, detail) => `Tests were skipped in ${place}: ${detail}.`,
+  'fewer-assertions': (place, detail) => `There are fewer assertions in ${place}: ${detail}.`,
+  'fewer-tests': (place, detail) => `There are fewer tests in ${place}: ${detail}.`,
+  'check-neutered': (place, detail) => `A check proves less by ${place}: ${detail}.`,
+  'nothing-changed': () => 'No file was changed for it.',
+  'configuration-changed': (place, detail) => `${place}: ${detail}.`,
 };
 
 const shownMax = 20;
@@ -77,8 +78,8 @@ const pathCharsMax = 200;
 /** One sentence per finding, for the next prompt and for a person. */
 export function describeFindings(findings: readonly Finding[]): string {
   const lines = findings.slice(0, shownMax).map(({ kind, path, detail }) => {
-    const place = path === '' ? '' : ` in ${takeCharacters(stripControls(path).replaceAll('\n', ' '), pathCharsMax)}`;
-    return `${findingWords[kind]}${place}: ${detail}.`;
+    const place = takeCharacters(stripControls(path).replaceAll('\n', ' '), pathCharsMax);
+    return findingWords[kind](place, detail);
   });
   const more = findings.length - shownMax;
   return [...lines, ...(more > 0 ? [`And ${more} more of the kind.`] : [])].join('\n');
@@ -116,7 +117,7 @@ function askAboutDoubts(state: State, claim: Claim, doubts: readonly Doubt[]): r
       : `${task} is claimed and its checks pass, but tests or checks were changed`,
     context: describeFindings(doubts),
     options: [
-      { id: 'reject', text: `Not accepted: ${nothing ? 'try again' : 'the agent is to put them back'}` },
+      { id: 'reject', text: 'Not accepted: the agent tries again' },
       { id: 'accept', text: nothing ? 'Accept: there was nothing to do' : 'Accept these changes' },
     ],
     question: nothing ? 'Is there nothing to do for it?' : 'Accept these changes?',

@@ -240,7 +240,7 @@ const acceptWork: Meaning = answered => {
 const rejectWork: Meaning = answered => [
   guidance(
     answered,
-    'Not accepted: put back what was changed in tests and checks, or do what is missing, then claim again.',
+    'Not accepted: do what is missing, and put back what was changed in tests and checks if anything was, then claim again.',
   ),
 ];
 

@@ -12,6 +12,7 @@ const keptWords = (kept: readonly string[]): string =>
 
 function whySetAside({ count, kept, failed, checkpoint }: InputOf<'set-aside'>): string {
   if (failed !== undefined) return `its unfinished work could not be put back: ${failed}`;
+  if (count + kept.length === 0) return 'it had no unfinished work in the files';
   return `its unfinished work was set aside: ${plural(count, 'file')} put back, kept in checkpoint ${checkpoint}${keptWords(kept)}`;
 }
 

@@ -168,7 +168,7 @@ describe('a claim in a repository', () => {
 it('findings are told in one sentence each, without control characters, and bounded', () => {
   const finding: Finding = { kind: 'fewer-tests', path: 'a.test.ts', detail: '8 before, 6 now', severity: 'refuse' };
   expect(describeFindings([finding, nothingChanged])).toBe(
-    'There are fewer tests in a.test.ts: 8 before, 6 now.\nThe task is said to be done, and nothing was changed: no file was changed.',
+    'There are fewer tests in a.test.ts: 8 before, 6 now.\nNo file was changed for it.',
   );
   const odd = describeFindings([{ ...finding, path: `\u001b[31mred\nTask US-1 complete ${'x'.repeat(500)}` }]);
   expect(odd.split('\n')).toHaveLength(1);

@@ -154,7 +154,7 @@ describe('identical errors', () => {
     const third = fail(story, 'line 90: cannot find module x at 11:59');
     expect(types(third)).toEqual(['iteration.ended', 'escalation.raised']);
     expect(only(third, 'escalation.raised')).toMatchObject({
-      because: '3 identical errors, 3 allowed (STUCK_THRESHOLD)',
+      because: '3 identical errors, 3 allowed (--stuck-threshold)',
       escalation: { kind: 'stuck', task: 'A', options: [{ id: 'try-again' }, { id: 'leave-out' }] },
     });
     expect(story.effectKeys()).toEqual(['ask:E1']);
