@@ -359,8 +359,12 @@ export function isAsideDue(state: State): boolean {
   const { unfinished } = state.checkpoints;
   if (unfinished === undefined || !setsAside(state) || isBusy(state)) return false;
   const status = findTask(state.tasks, unfinished)?.status;
-  return status === 'blocked' || status === 'skipped';
+  return status === 'blocked' || status === 'skipped' || isDoubted(state, unfinished);
 }
+
+/** A person is asked about what it did to tests or checks: until they accept it, it must not pass for the user's own. */
+const isDoubted = ({ questions }: State, id: string): boolean =>
+  questions.open.some(({ kind, task, findings = [] }) => kind === 'tamper' && task === id && findings.length > 0);
 
 /** Nothing is left to be saved, restored or committed, or a person stopped the loop although it cannot be. */
 export function isSaved(state: State): boolean {
@@ -482,10 +486,7 @@ interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];
 }
 
-export function packState(state: State): unknown {
-  const packed: Packed = { ...state, tasks: [...allTasks(state.tasks)] };
-  return packed;
-}
+export const packState = (state: State): unknown => ({ ...state, tasks: [...allTasks(state.tasks)] }) satisfies Packed;
 
 export function unpackState(packed: unknown): State {
   const { tasks, ...rest } = packed as Packed;

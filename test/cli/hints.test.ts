@@ -139,7 +139,7 @@ describe('a loop that is over', () => {
     await recorded(finished(), put('PRD.json', prd('A')));
     await expect(skip(context(), ['A'], {})).rejects.toMatchObject({ hint: 'A is done: there is nothing to skip.' });
     await expect(retry(context(), ['A'], {})).rejects.toMatchObject({
-      hint: 'To have A done again, mark it as open in PRD.json, then: ralph run PRD.json',
+      hint: 'To have A done again, set it to open in PRD.json (as before it was done or skipped), then: ralph run PRD.json',
     });
   });
 

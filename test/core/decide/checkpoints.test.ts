@@ -75,7 +75,7 @@ describe('a claim in a repository', () => {
     expect(story.task('A')).toMatchObject({ status: 'pending', claimFailed: true });
     expect(story.task('A').rejection).toContain('the test file was deleted');
     story.saved();
-    expect(story.effectKeys()).toEqual(['ask:E1', 'set-aside:A:2']);
+    expect(story.effectKeys()).toEqual(['set-aside:A:2', 'ask:E1']);
     story.setAside('A');
     expect(story.effectKeys()).toEqual(['ask:E1', 'begin:B']);
   });
