@@ -12,6 +12,7 @@ import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { processesAhead } from '../agents/process-limits.ts';
 import { newLoop, stateOf, storeError } from '../app.ts';
+import { instructionNotices } from '../documents.ts';
 import { newestLoop, withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
@@ -88,8 +89,10 @@ export type Outcome =
 
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
 export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
-  const areOurs = Object.values(prepared.performers).some(({ facts }) => (facts?.agent ?? 'scripted') !== 'scripted');
-  if (areOurs || prepared.checks.length > 0) void processesAhead(prepared);
+  const startsPrograms = Object.values(prepared.performers).some(
+    ({ facts }) => facts !== undefined && facts.isInProcess !== true,
+  );
+  if (startsPrograms || prepared.checks.length > 0) void processesAhead(prepared);
   return withLease<Outcome>(
     ledger,
     `document:${prepared.path}`,
@@ -147,6 +150,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   const { by, say, announce } = host;
   const start: Gate = { id: 'start', prepared, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
+  for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
   const workspace =
     state === undefined
       ? await create(prepared, ledger, host, chosen)

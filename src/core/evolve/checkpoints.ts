@@ -1,7 +1,7 @@
 // Folds of checks, merges, checkpoints, restores and commits.
 
 import { type CheckpointMark, type EventOf, nobody, noIteration } from '../event.ts';
-import { remember } from '../memory.ts';
+import { refusalEntry, remember } from '../memory.ts';
 import {
   type CheckpointDue,
   markUnsaved,
@@ -28,7 +28,7 @@ function claimRefused(state: State, { iteration, task }: Proof, rejection: strin
     claimFailed,
     refusedClaims: state.settings.policy.setsAside ? (one.refusedClaims ?? 0) + 1 : undefined,
   }));
-  return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
+  return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', refusalEntry(rejection)) };
 }
 
 export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
@@ -75,14 +75,15 @@ export function workAccepted(state: State, { task, iteration, findings }: EventO
 }
 
 /** What could not be committed goes with the next commit. */
-export function workCommitted(state: State, { task, failed }: EventOf<'work.committed'>): State {
+export function workCommitted(state: State, { task, failed, documentLeft }: EventOf<'work.committed'>): State {
   const commitsDue = state.checkpoints.commitsDue.filter(one => one.task !== task);
   const uncommitted = [...new Set([...state.checkpoints.uncommitted, task])];
   if (failed !== undefined) return update(state, 'checkpoints', { commitsDue, uncommitted });
   // Of a task that is not done yet everything is still to be looked at when it is claimed.
   const closed = (one: Task): Task => (one.status === 'done' ? withoutSpans(one) : one);
   const committed = uncommitted.reduce((after, id) => withTask(after, id, closed), state);
-  return update(committed, 'checkpoints', { commitsDue, uncommitted: [] });
+  const after = update(committed, 'checkpoints', { commitsDue, uncommitted: [] });
+  return documentLeft ? update(after, 'checkpoints', { documentLeft }) : after;
 }
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
