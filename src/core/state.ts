@@ -491,11 +491,8 @@ export const packState = (state: State): unknown => ({ ...state, tasks: [...allT
 
 export function unpackState(packed: unknown): State {
   const { tasks, ...rest } = packed as Packed;
-  let table = addTasks(
-    emptyTable,
-    tasks.map(({ spec }) => spec),
-  );
-  for (const task of tasks) table = setTask(table, task);
+  const specs = tasks.map(({ spec }) => spec);
+  const table = tasks.reduce(setTask, addTasks(emptyTable, specs));
   const settings = { ...houseSettings, ...rest.settings };
   return { ...initialState, ...rest, settings, tasks: table };
 }
