@@ -403,10 +403,10 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/status.ts'),
   },
   {
-    usage: 'inbox',
-    summary: 'the questions that wait for you',
+    usage: 'inbox [question]',
+    summary: 'the questions that wait for you, those of this folder first; or all of one question',
     options: [json],
-    examples: ['ralph inbox'],
+    examples: ['ralph inbox', 'ralph inbox E1', 'ralph inbox my-loop/E2'],
     load: () => import('./commands/inbox.ts'),
   },
   {

@@ -14,7 +14,7 @@ import { type Context, type Flags, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
-import { askAtTerminal } from './prompt-user.ts';
+import { askAtTerminal } from './questions/prompt.ts';
 import { runSummary } from './run-summary.ts';
 import { confirm, makeStyle, plain, workWithoutReader } from './terminal.ts';
 

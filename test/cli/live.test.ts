@@ -153,7 +153,7 @@ describe('one loop, several processes', () => {
       };
       scripted(place, ['US-001'], [{ attempt: 1, steps: [{ escalate }] }, claims()]);
       const live = place.start([...runScript, '--on-escalation', 'wait', '--verify', 'true']);
-      await live.says('E1 needs you (US-001): Old or new?');
+      await live.says('E1 needs you (deviation, US-001): Old or new?');
       const bad = await place.ralph(['answer', 'E1', '--option', '3']);
       expect(bad.code).toBe(2);
       expect(bad.stderr).toMatch(/--option "3" is not one of this question's options\.\n {2}Give a number from 1 to 2/);
