@@ -41,6 +41,7 @@ const json: FlagRow = { flags: '--json', description: 'print JSON for programs' 
 const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' };
 const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
 const printing: readonly FlagRow[] = [
+  { flags: '--verbose', description: 'show what the agent says while it works' },
   { flags: '--quiet', description: 'print only the ending' },
   { flags: '--json', description: 'print the loop as JSON when it comes to rest' },
   ascii,
@@ -492,7 +493,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--iteration <number>', description: 'of this iteration (the last one unless told)' },
       { flags: '--prompt', description: 'the prompt instead of the output' },
-      { flags: '-f, --follow', description: 'go on printing as it comes' },
+      { flags: '-f, --follow', description: 'go on as it comes, into the next iterations until the loop ends' },
     ],
     examples: ['ralph logs', 'ralph logs my-loop --iteration 3', 'ralph logs my-loop --prompt'],
     load: () => import('./commands/logs.ts'),

@@ -10,6 +10,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { endedByLimit, endingOf, hasOnlyActions, reopenLine } from '../views/ending.ts';
+import { showOutput } from './agent-output.ts';
 import { type Context, type Flags, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
@@ -61,11 +62,12 @@ export function terminalHost(context: Context, flags: Flags): Host {
       const asks = interactive && (config.onEscalation ?? 'wait') === 'wait';
       const view = makeView(style, text => void process.stderr.write(text), quiet, asks);
       const isPaced = config.interactive && !isAgreed;
+      const shows = flags['verbose'] === true ? showOutput(view, context.env) : (engine: Engine) => engine;
       return attendTerminal(view, {
         ask: interactive ? press => askAtTerminal(view, style, press) : undefined,
         adapt: isPaced
           ? press => engine => ({ ...engine, performers: interviewPacing(engine.performers, press) })
-          : undefined,
+          : () => shows,
       });
     },
   };

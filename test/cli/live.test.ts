@@ -196,4 +196,50 @@ describe('one loop, several processes', () => {
       await live.ended;
       await gone();
     }));
+
+  it.concurrent('logs -f goes on into the next iterations and ends with the loop', () =>
+    inScratch(async place => {
+      place.put('PRD.json', prd(['US-001', 'US-002', 'US-003']));
+      const agent =
+        'cat >/dev/null; echo "I work on $RALPH_TASK"; until test -f go; do sleep 0.05; done; echo Task $RALPH_TASK complete';
+      const live = place.start(['run', 'PRD.json', '--agent-command', agent]);
+      await live.says('Iteration 1: US-001');
+      const following = place.start(['logs', '-f']);
+      await following.says('I work on US-001');
+      place.put('go', '');
+      const told = await following.ended;
+      expect(told.code).toBe(0);
+      expect(told.stdout).toMatch(/I work on US-001\n[\s\S]*I work on US-002\n[\s\S]*I work on US-003\n/);
+      expect(told.stderr).toMatch(/--- iteration 2 ---\n--- iteration 3 ---\nLoop shop has ended\.\n/);
+      await live.ended;
+    }));
+
+  it.concurrent('logs -f ends when the process of the loop was killed', () =>
+    inScratch(async place => {
+      const { live, gone } = await hanging(place);
+      const following = place.start(['logs', '-f']);
+      await following.says('agent at work');
+      live.child.kill('SIGKILL');
+      await live.ended;
+      expect((await following.ended).stderr).toContain('Loop shop is not running.');
+      await gone();
+    }));
+
+  it.concurrent('run --verbose shows what the agent says while it works, without secrets; beside --quiet it is refused', () =>
+    inScratch(async place => {
+      place.put('PRD.json', prd());
+      const agent =
+        'cat >/dev/null; echo reading the cart; echo key $MY_API_KEY; until test -f go; do sleep 0.05; done; echo Task US-001 complete';
+      const words = ['run', 'PRD.json', '--agent-command', agent, '--verbose'];
+      const secret = 'kb82hx93hxs81hw9hs71h2';
+      const live = place.start(words, { env: { MY_API_KEY: secret } });
+      await live.says('  1 | reading the cart');
+      place.put('go', '');
+      const told = await live.ended;
+      expect(told.stderr).toContain('  1 | Task US-001 complete');
+      expect(told.stderr).not.toContain(secret);
+      const both = await place.ralph([...words, '--quiet']);
+      expect(both.stderr).toContain('--verbose and --quiet contradict each other.');
+      expect(both.code).toBe(2);
+    }));
 });

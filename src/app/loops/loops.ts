@@ -105,8 +105,10 @@ export class LedgerLoops implements Loops {
 
   async *output(of: OutputOf, stop?: AbortSignal): AsyncGenerator<Output> {
     const { outputOf } = await import('./output.ts');
+    /** Also while its process was killed an iteration has no end in the ledger: then nothing more will come. */
     const isLive = async (): Promise<boolean> =>
-      (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration);
+      (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration) &&
+      (await this.#store.holder(of.loop))?.alive === true;
     yield* outputOf(this.#needs.home, of, isLive, stop);
   }
 
