@@ -82,7 +82,7 @@ interface TerminalParts {
 export function attendTerminal(view: LiveView, { ask, adapt }: TerminalParts): Attendance {
   workWithoutReader();
   const watch = workWatch();
-  const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
+  const interrupt = watchSignals(text => view.line(text), { ...watch, leave: () => view.close() });
   return {
     signal: interrupt.signal,
     exitCode: interrupt.exitCode,
@@ -187,7 +187,7 @@ export async function sayEnding(
   const exitCode = wasInterrupted ? (signalled ?? 130) : ending.exitCode;
   if (json) await printLoop(context, state, exitCode);
   if (how === 'interrupted') {
-    context.say(`Interrupted and recorded. The same command resumes loop ${state.loop.name}.`);
+    context.say(`Interrupted and recorded. Go on: ralph resume ${state.loop.name}`);
     if (state.checkpoints.latest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))
       context.say(`  What it had done so far stays in the files; ralph undo ${state.loop.name} takes it back.`);
     return exitCode;

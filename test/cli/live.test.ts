@@ -45,8 +45,8 @@ async function hanging(place: Scratch, ...flags: readonly string[]): Promise<Han
 
 describe('interrupting', () => {
   for (const [signal, code, why] of [
-    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. The same command resumes\./],
-    ['SIGTERM', 143, /Stopping the agent and recording it; the same command resumes\./],
+    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. Go on later: ralph resume shop/],
+    ['SIGTERM', 143, /Stopping the agent and recording it\. Go on later: ralph resume shop/],
     ['SIGHUP', 143, /The terminal was closed: stopping the agent and recording it\./],
   ] as const) {
     it.concurrent(`F09 F10 F11: ${signal} ends the agent, records it and exits ${code}; the same command resumes`, () =>
@@ -56,7 +56,7 @@ describe('interrupting', () => {
         await live.says(why);
         const told = await live.ended;
         expect(told.code).toBe(code);
-        expect(told.stderr).toContain('Interrupted and recorded. The same command resumes loop shop.');
+        expect(told.stderr).toContain('Interrupted and recorded. Go on: ralph resume shop');
         await gone();
         const ended = (await events(place)).filter(event => event.type === 'iteration.ended');
         expect(ended.map(event => event.outcome)).toEqual(['interrupted']);
@@ -86,7 +86,7 @@ describe('interrupting', () => {
       const pressing = setInterval(() => live.child.kill('SIGINT'), 60);
       const told = await live.ended.finally(() => clearInterval(pressing));
       expect(told.code).toBe(130);
-      expect(told.stderr).toContain('Ended at once. What was recorded is kept; the same command resumes.');
+      expect(told.stderr).toContain('Ended at once. What was recorded is kept. Go on later: ralph resume shop');
       await agent.gone();
       expect((await place.ralph(['audit', 'verify'])).code).toBe(0);
       scripted(place, ['US-001'], [claims()]);

@@ -30,14 +30,19 @@ async function printOutput(context: Context, { loops, row, state }: Looked, show
   const end = (): void => {
     for (const one of Object.values(lines)) process.stdout.write(one.end());
   };
+  const begin = (from: Output['from']): LogLines => {
+    if (stop === undefined) end();
+    if (from === 'errors') context.say('--- standard error ---');
+    return new LogLines();
+  };
   for await (const { from, text: chunk } of loops.output({ loop: row.loop, iteration, prompt: isPrompt }, stop)) {
-    if (chunk === '') context.say(`Iteration ${iteration} has printed nothing${isLive ? ' yet' : ''}.`);
-    else if (lines[from] === undefined) {
-      if (stop === undefined) end();
-      if (from === 'errors') context.say('--- standard error ---');
-      lines[from] = new LogLines();
+    if (chunk === '') {
+      if (stop === undefined || !isLive)
+        context.say(`Iteration ${iteration} has printed nothing${isLive ? ' yet' : ''}.`);
+      continue;
     }
-    process.stdout.write(lines[from]?.push(chunk) ?? '');
+    lines[from] ??= begin(from);
+    process.stdout.write(lines[from].push(chunk));
   }
   end();
 }
