@@ -1,6 +1,5 @@
 // The command table as a command line: names, flags, help and examples from one place; each command is one file.
 
-import { relative } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { storeError } from '../app/app.ts';
 import type { StoreFailure } from '../ledger/ledger.ts';
@@ -106,8 +105,12 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   refuseSecrets(words);
   const [first] = words;
   if (words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(first ?? ''))) {
-    process.stdout.write(await overview());
-    return 0;
+    const context = makeContext();
+    try {
+      return await (await import('./commands/overview.ts')).execute(context);
+    } finally {
+      await context.close();
+    }
   }
   const asked = first === 'help' ? helpWords(words.slice(1)) : words;
   const named = namedRow(asked);
@@ -130,32 +133,4 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     if (error.exitCode === 0) return 0;
     throw usageError(error, words);
   }
-}
-
-// What `ralph` alone prints: a dozen lines, the ways to start first, and the next step for this folder.
-
-async function nextStep(): Promise<string> {
-  const { findDocument } = await import('../modes/find-document.ts');
-  const directory = process.cwd();
-  const found = await findDocument({ directory, home: '', flags: { dryRun: true } }).catch(() => undefined);
-  if (found === undefined) return 'Next here: ralph demo   (there is no document in this folder)';
-  const file = relative(directory, found.path);
-  const project = /^\.artefacts\/([^/]+)\//.exec(file)?.[1];
-  return `Next here: ralph ${project === undefined ? `run ${file}` : `execute ${project}`} --verify 'YOUR TESTS'`;
-}
-
-async function overview(): Promise<string> {
-  return `Ralph works with coding agents until it is done and proven, inside your limits.
-
-  ralph demo                see a whole loop in a minute, no key needed
-  ralph run "GOAL" | FILE   a goal, PRD, prompt or checklist; once more: resumes
-  ralph init | interview | execute NAME     a project, from its brief to its end
-  ralph plan approve | run, review FILE, task list    steps; reviewers; tasks
-  ralph status | inbox | answer | pause | resume | stop | tell      watch, steer
-  ralph diff | undo | checkpoint list       what it changed, and the way back
-  ralph report | explain | logs | events | loops list     what happened, and why
-  ralph doctor | agents list | help COMMAND     what is installed; every flag
-
-${await nextStep()}
-`;
 }
