@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Activity, Performer } from '../agents/performer.ts';
 import type { Usage } from '../core/event.ts';
+import { failureWords } from '../core/failure.ts';
 import { quoted } from '../core/memory.ts';
 import { type Verdict, verdictOf } from '../messages/verdict.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../text/text.ts';
@@ -66,7 +67,7 @@ function problemWith({ ended, isLate }: Heard, stop: AbortSignal, timeMsMax: num
   if (stop.aborted) return 'it was stopped';
   if (isLate) return `it was not done after ${timeMsMax / 1_000} s`;
   if (ended === undefined) return 'it did not end';
-  return ended.failure === undefined ? undefined : `it failed (${ended.failure.kind}): ${ended.failure.detail}`;
+  return ended.failure === undefined ? undefined : `${failureWords[ended.failure.kind]}: ${ended.failure.detail}`;
 }
 
 /** Never throws, not even when a performer breaks its contract: a broken judge is no verdict. */

@@ -58,6 +58,7 @@ const yes: FlagRow = { flags: '--yes', description: 'do not ask first', group: '
 const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only', group: 'output' };
 const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal', group: 'start' };
 const printing: readonly FlagRow[] = [
+  { flags: '--verbose', description: 'show what the agent says while it works', group: 'output' },
   { flags: '--quiet', description: 'print only the ending', group: 'output' },
   json,
   ascii,
@@ -443,10 +444,10 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/status.ts'),
   },
   {
-    usage: 'inbox',
-    summary: 'the questions that wait for you',
+    usage: 'inbox [question]',
+    summary: 'the questions that wait for you, those of this folder first; or all of one question',
     options: [json],
-    examples: ['ralph inbox'],
+    examples: ['ralph inbox', 'ralph inbox E1', 'ralph inbox my-loop/E2'],
     load: () => import('./commands/inbox.ts'),
   },
   {
@@ -532,7 +533,7 @@ export const commands: readonly CommandRow[] = [
     options: [
       { flags: '--iteration <number>', description: 'of this iteration (the last one unless told)' },
       { flags: '--prompt', description: 'the prompt instead of the output' },
-      { flags: '-f, --follow', description: 'go on printing as it comes' },
+      { flags: '-f, --follow', description: 'go on as it comes, into the next iterations until the loop ends' },
     ],
     examples: ['ralph logs', 'ralph logs my-loop --iteration 3', 'ralph logs my-loop --prompt'],
     load: () => import('./commands/logs.ts'),

@@ -23,19 +23,22 @@ function atWork({ live, claims: { open: claims }, tasks }: State): string | unde
 }
 
 /** Listens to the loop, so that a signal says what it stops. */
-export function workWatch(): Notifier & { readonly doing: () => string | undefined } {
+export function workWatch(): Notifier & Required<Pick<Manner, 'doing' | 'again'>> {
   let state: State = initialState;
   return {
     tell(_event, next) {
       state = next;
     },
     doing: () => atWork(state),
+    again: () => (state.loop.name === '' ? undefined : `ralph resume ${state.loop.name}`),
   };
 }
 
 interface Manner {
   /** What is stopped, in words; undefined: nothing is at work. */
   readonly doing?: () => string | undefined;
+  /** The line that goes on with it later; undefined: nothing is begun. */
+  readonly again?: () => string | undefined;
   /** Leaves the screen as it should stay. */
   readonly leave?: () => void;
 }
@@ -55,10 +58,14 @@ const wrapperGone = (): void => {
   process.exit(137);
 };
 
-export function watchSignals(say: (text: string) => void, { doing, leave }: Manner = {}): Interrupt {
+export function watchSignals(say: (text: string) => void, { doing, again, leave }: Manner = {}): Interrupt {
   const controller = new AbortController();
   let exitCode: number | undefined;
   let pressedAt = 0;
+  const goOn = (): string => {
+    const line = again?.();
+    return line === undefined ? '' : ` Go on later: ${line}`;
+  };
   const stop = (code: number, why: string, text: string): void => {
     if (exitCode !== undefined) return;
     exitCode = code;
@@ -69,20 +76,20 @@ export function watchSignals(say: (text: string) => void, { doing, leave }: Mann
     const now = Date.now();
     if (exitCode !== undefined && now - pressedAt > sameSignalMs) {
       leave?.();
-      say('Ended at once. What was recorded is kept; the same command resumes.');
+      say(`Ended at once. What was recorded is kept.${goOn()}`);
       endOwnTree();
       process.exit(130);
     }
     pressedAt = now;
     const what = doing?.();
     const how = what === undefined ? 'Leaving' : `Stopping ${what}`;
-    stop(130, 'Ctrl-C', `${how}; Ctrl-C again ends at once. The same command resumes.`);
+    stop(130, 'Ctrl-C', `${how}; Ctrl-C again ends at once.${goOn()}`);
   };
   const recording = (): string => {
     const what = doing?.();
     return what === undefined ? 'leaving' : `stopping ${what} and recording it`;
   };
-  const terminate = (): void => stop(143, 'SIGTERM', `${capitalized(recording())}; the same command resumes.`);
+  const terminate = (): void => stop(143, 'SIGTERM', `${capitalized(recording())}.${goOn()}`);
   const hangUp = (): void => stop(143, 'the terminal was closed', `The terminal was closed: ${recording()}.`);
   // Started through another Node (bin/ralph): it forwards what it alone was sent, and when it is killed, so are we.
   const forwarded = (message: unknown): void => {

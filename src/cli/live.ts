@@ -1,6 +1,5 @@
 // Live view of a running loop: a line for everything that matters, and one live line below them.
 
-import type { Escalation } from '../core/event.ts';
 import { assessHealth } from '../core/health.ts';
 import { waitingFor } from '../core/next.ts';
 import { forecastCost } from '../core/spend.ts';
@@ -12,6 +11,7 @@ import { formatDuration, formatUsd } from '../text/format.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
 import { type EventLine, eventLine } from '../views/event-line.ts';
 import { stepParts } from '../views/words.ts';
+import { questionCard, shownCard } from './questions/card.ts';
 import { fitted, hanging, indented, plain, type Style, wrapped } from './terminal.ts';
 
 export interface LiveView extends Notifier {
@@ -97,27 +97,10 @@ export function liveLine(
   return [0, 1, 2, 3, 4].map(without).find(line => columnsOf(line) <= columns) ?? without(5);
 }
 
-const clockColumns = '[00:00:00] '.length + 1;
-
-export function escalationCard(escalation: Escalation, style: Style): string {
-  const about = escalation.task === undefined ? '' : ` (${escalation.task})`;
-  const columns = style.columns();
-  const headline = `${style.marks.ask} ${escalation.id} needs you${about}: ${escalation.summary}`;
-  const quoted = (text: string): string =>
-    wrapped(text, columns - 7)
-      .map(line => `    | ${line}`)
-      .join('\n');
-  return [
-    style.paint('attention', wrapped(headline, columns - clockColumns).join('\n    ')),
-    ...(escalation.context === '' ? [] : [quoted(escalation.context)]),
-    ...escalation.options.map((option, at) => hanging(`    ${at + 1}. `, option.text, columns)),
-    ...(escalation.question === '' ? [] : [hanging('    ', escalation.question, columns)]),
-  ].join('\n');
-}
-
-function lineText(at: number, { tone, text, detail, escalation }: EventLine, style: Style): string {
+function lineText(at: number, { tone, text, detail, escalation }: EventLine, loop: string, style: Style): string {
   const time = `[${new Date(at).toTimeString().slice(0, 8)}] `;
-  if (escalation !== undefined) return `${time}${escalationCard(escalation, style)}`;
+  if (escalation !== undefined)
+    return `${time}${style.live ? shownCard(escalation, loop, style) : questionCard(escalation, style)}`;
   const isProse = style.live && detail === undefined && !text.includes('\n');
   const prose = isProse ? hanging(time, text, style.columns()) : `${time}${text}`;
   return style.paint(tone, plain(detail === undefined ? prose : `${prose}\n${detailWords(detail, style)}`));
@@ -163,7 +146,7 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
       const isShownLater = asks && event.type === 'escalation.raised';
       const said = quiet || isShownLater ? undefined : eventLine(event, next, style.marks);
       if (said === undefined) draw();
-      else line(lineText(event.at, said, style));
+      else line(lineText(event.at, said, next.loop.name, style));
     },
     line,
     hold(redraw) {

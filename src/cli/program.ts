@@ -1,6 +1,5 @@
 // The command table as a command line: names, flags, help and examples from one place; each command is one file.
 
-import { relative } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { storeError } from '../app/app.ts';
 import type { StoreFailure } from '../ledger/ledger.ts';
@@ -136,9 +135,17 @@ const isOverview = (words: readonly string[]): boolean =>
 export async function runProgram(words: readonly string[]): Promise<number> {
   refuseSecrets(words);
   const [first] = words;
+  if (isOverview(words)) {
+    const context = makeContext();
+    try {
+      return await (await import('./commands/overview.ts')).execute(context);
+    } finally {
+      await context.close();
+    }
+  }
   const isHelp = first === 'help';
   const asked = isHelp ? words.slice(1) : first === '-v' ? ['--version'] : words;
-  const help = isOverview(words) ? await overview() : await helpText(asked, isHelp);
+  const help = await helpText(asked, isHelp);
   if (help !== undefined) {
     process.stdout.write(help);
     return 0;
@@ -164,32 +171,4 @@ export async function runProgram(words: readonly string[]): Promise<number> {
     const refusal = await usageError(error, program, asked);
     throw isHelp ? await noSuchHelp(refusal) : refusal;
   }
-}
-
-// What `ralph` alone prints: a dozen lines, the ways to start first, and the next step for this folder.
-
-async function nextStep(): Promise<string> {
-  const { findDocument } = await import('../modes/find-document.ts');
-  const directory = process.cwd();
-  const found = await findDocument({ directory, home: '', flags: { dryRun: true } }).catch(() => undefined);
-  if (found === undefined) return 'Next here: ralph demo   (there is no document in this folder)';
-  const file = relative(directory, found.path);
-  const project = /^\.artefacts\/([^/]+)\//.exec(file)?.[1];
-  return `Next here: ralph ${project === undefined ? `run ${file}` : `execute ${project}`} --verify 'YOUR TESTS'`;
-}
-
-async function overview(): Promise<string> {
-  return `Ralph works with coding agents until it is done and proven, inside your limits.
-
-  ralph demo                see a whole loop in a minute, no key needed
-  ralph run "GOAL" | FILE   a goal, PRD, prompt or checklist; once more: resumes
-  ralph init | interview | execute NAME     a project, from its brief to its end
-  ralph plan approve | run, review FILE, task list    steps; reviewers; tasks
-  ralph status | inbox | answer | pause | resume | stop | tell      watch, steer
-  ralph diff | undo | checkpoint list       what it changed, and the way back
-  ralph report | explain | logs | events | loops list     what happened, and why
-  ralph doctor | agents list | help COMMAND     what is installed; every flag
-
-${await nextStep()}
-`;
 }

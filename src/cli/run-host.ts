@@ -10,11 +10,12 @@ import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { endedByLimit, endingOf, hasOnlyActions, reopenLine } from '../views/ending.ts';
+import { showOutput } from './agent-output.ts';
 import { type Context, type Flags, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
 import { type LiveView, liveView } from './live.ts';
-import { askAtTerminal } from './prompt-user.ts';
+import { askAtTerminal } from './questions/prompt.ts';
 import { runSummary } from './run-summary.ts';
 import { confirm, makeStyle, plain, workWithoutReader } from './terminal.ts';
 
@@ -61,11 +62,12 @@ export function terminalHost(context: Context, flags: Flags): Host {
       const asks = interactive && (config.onEscalation ?? 'wait') === 'wait';
       const view = makeView(style, text => void process.stderr.write(text), quiet, asks);
       const isPaced = config.interactive && !isAgreed;
+      const shows = flags['verbose'] === true ? showOutput(view, context.env) : (engine: Engine) => engine;
       return attendTerminal(view, {
         ask: interactive ? press => askAtTerminal(view, style, press) : undefined,
         adapt: isPaced
           ? press => engine => ({ ...engine, performers: interviewPacing(engine.performers, press) })
-          : undefined,
+          : () => shows,
       });
     },
   };
@@ -80,7 +82,7 @@ interface TerminalParts {
 export function attendTerminal(view: LiveView, { ask, adapt }: TerminalParts): Attendance {
   workWithoutReader();
   const watch = workWatch();
-  const interrupt = watchSignals(text => view.line(text), { doing: watch.doing, leave: () => view.close() });
+  const interrupt = watchSignals(text => view.line(text), { ...watch, leave: () => view.close() });
   return {
     signal: interrupt.signal,
     exitCode: interrupt.exitCode,
@@ -185,7 +187,7 @@ export async function sayEnding(
   const exitCode = wasInterrupted ? (signalled ?? 130) : ending.exitCode;
   if (json) await printLoop(context, state, exitCode);
   if (how === 'interrupted') {
-    context.say(`Interrupted and recorded. The same command resumes loop ${state.loop.name}.`);
+    context.say(`Interrupted and recorded. Go on: ralph resume ${state.loop.name}`);
     if (state.checkpoints.latest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))
       context.say(`  What it had done so far stays in the files; ralph undo ${state.loop.name} takes it back.`);
     return exitCode;

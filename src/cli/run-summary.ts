@@ -5,7 +5,7 @@ import type { AgentFacts } from '../app/agents/performers.ts';
 import { containmentWords } from '../app/agents/process-limits.ts';
 import type { Prepared } from '../app/session/prepare.ts';
 import { everyPerformer, type Settings } from '../core/settings.ts';
-import type { State } from '../core/state.ts';
+import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
@@ -106,31 +106,58 @@ function actionRows({
 const sinceWords = (iterations: number): string =>
   iterations === 0 ? ', nothing of it done yet' : `, resumed after iteration ${iterations}`;
 
+/** What is left of a limit that counts down. */
+const leftOf = (used: number, max: number, shown: (amount: number) => string): string =>
+  `${shown(Math.max(0, max - used))} of ${shown(max)}`;
+
+/** The limits of a loop that goes on: what of each is left. */
+function leftWords({ settings: { limits } }: Prepared, { iterations, spend }: State): string {
+  const { iterationsMax, costUsdMicrosMax, tokensMax, durationMsMax, deadlineAt } = limits;
+  const words = [
+    iterationsMax === null ? 'iterations unlimited' : `${leftOf(iterations.begun, iterationsMax, String)} iterations`,
+    ...(costUsdMicrosMax === null || spend.usage.costUsdMicros === 0
+      ? []
+      : [leftOf(spend.usage.costUsdMicros, costUsdMicrosMax, formatUsd)]),
+    ...(tokensMax === null ? [] : [`${leftOf(totalTokens(spend.usage), tokensMax, String)} tokens`]),
+    ...(durationMsMax === null ? [] : [`${leftOf(spend.activeMs, durationMsMax, formatDuration)} of work`]),
+    ...(deadlineAt === null ? [] : [`until ${new Date(deadlineAt).toLocaleString()}`]),
+  ];
+  return `${words.join(', ')}   (all settings: --dry-run)`;
+}
+
+/** Short for a loop that goes on: what it does, with whom, how it is proven, and what is left of its limits. */
 export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
   const { document, config, settings, directory } = prepared;
   const isAgentless = settings.performers.length === 0;
   const { who, cost, agents } = isAgentless ? actionRows(prepared) : agentRows(prepared);
-  const counts = chosen?.state === undefined ? undefined : progress(chosen.state.tasks);
+  const state = chosen?.state;
+  const counts = state === undefined ? undefined : progress(state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
-  const rows: readonly (readonly [string, string])[] = [
-    [
-      'loop',
-      chosen === undefined
-        ? '(not started)'
-        : `${chosen.name}${chosen.state === undefined ? '' : sinceWords(chosen.state.iterations.begun)}`,
-    ],
+  const loop = state === undefined ? '' : sinceWords(state.iterations.begun);
+  const first: readonly Row[] = [
+    ['loop', chosen === undefined ? '(not started)' : `${chosen.name}${loop}`],
     workRow(prepared, done, counts?.total ?? document.tasks.length),
-    ['folder', chosen?.state?.loop.directory ?? directory],
+  ];
+  const checks: Row = ['checks', checkWords(prepared)];
+  if (state !== undefined && state.iterations.begun > 0)
+    return card(prepared, [...first, ...who, checks, ['left', leftWords(prepared, state)]], style);
+  const rows: readonly Row[] = [
+    ...first,
+    ['folder', state?.loop.directory ?? directory],
     ...who,
     ...(isAgentless ? [] : [['tree', treeWords(prepared, chosen)] as const]),
     ['contained', containmentWords(config.sandbox)],
-    ['checks', checkWords(prepared)],
+    checks,
     ['limits', limitWords(settings, agents)],
     ...(cost === undefined ? [] : [cost]),
   ];
+  return card(prepared, rows, style);
+}
+
+function card(prepared: Prepared, rows: readonly Row[], style: Style): string {
   const redact = makeRedactor(secretValues(prepared.env)); // a command line may hold a key, and the summary may be logged
   const rule = style.paint('quiet', style.marks.rule.repeat(Math.min(Math.max(style.columns() - 1, 1), 78)));
-  const row = ([name, text]: readonly [string, string]): string =>
+  const row = ([name, text]: Row): string =>
     `${style.paint('strong', name.padEnd(10))}  ${wrapped(redact(text), style.columns() - 13).join(`\n${' '.repeat(12)}`)}`;
   return [rule, ...rows.map(row), rule].join('\n');
 }

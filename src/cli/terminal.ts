@@ -13,6 +13,7 @@ export interface Style {
   readonly ascii: boolean;
   readonly live: boolean;
   readonly columns: () => number;
+  readonly rows: () => number;
   paint(tone: Tone, text: string): string;
   /** Marks in words' stead: done, failed, question, bullet. */
   readonly marks: {
@@ -26,6 +27,7 @@ export interface Style {
 
 const pipeColumns = 100;
 const proseColumnsMax = 100;
+const usualRows = 24;
 
 const speaksUtf8 = (env: NodeJS.ProcessEnv): boolean =>
   /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'utf-8');
@@ -41,6 +43,7 @@ export function makeStyle(
     ascii,
     live,
     columns: () => Math.min(stream.columns || (stream.isTTY ? 80 : pipeColumns), 400),
+    rows: () => stream.rows || usualRows,
     paint: (tone, text) => styleText(formats[tone], text, { stream }),
     marks: ascii
       ? { done: '+', failed: 'x', ask: '?', dot: '|', rule: '-' }

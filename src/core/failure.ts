@@ -82,6 +82,28 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
   unknown: rule('Read the agent’s output: ralph logs.', 'retryable', 'counts'),
 };
 
+/** What happened, for people. */
+export const failureWords: Readonly<Record<FailureKind, string>> = {
+  stopped: 'it was stopped',
+  timeout: 'it took too long',
+  spawn: 'the agent could not be started',
+  'no-start': 'the agent was started but never answered',
+  'resource-limit': 'it used too much memory or too many processes',
+  model: 'the agent does not have this model',
+  auth: 'the agent is not logged in',
+  billing: "the agent's account has no credit",
+  'rate-limit': "the provider's limit is reached",
+  overloaded: 'the provider is overloaded',
+  'context-too-long': 'the conversation grew too long for the model',
+  permission: 'the agent lacked a permission',
+  connection: 'the network connection failed',
+  process: 'the program ended with an error',
+  refused: 'it was refused',
+  invalid: 'the step itself is wrong',
+  'lost-reply': 'it may have happened, but the reply was lost',
+  unknown: 'the agent ended with an error',
+};
+
 /** An agent is not blamed for its provider; of an action every try is one of the few that it has (seed 004). */
 export const countsAsAttempt = (kind: FailureKind, isAction: boolean): boolean =>
   failureRules[kind].counts || (isAction && kind !== 'stopped');

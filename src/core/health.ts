@@ -89,7 +89,7 @@ export const nudged: Decide<'nudged'> = (state, { iteration, level, trigger, del
     if (due === undefined || due.trigger !== trigger) return [];
     const told = delivered
       ? `it was told to write its report and stop within ${formatDuration(state.settings.handoffWithinMs)}`
-      : `${live.performer} cannot be spoken to while it works, so it goes on`;
+      : `${live.performer} takes no messages while it works, so it goes on`;
     const because = `${due.because}; ${told}`;
     return [{ type: 'iteration.nudged', iteration, level, because, trigger: due.trigger, delivered }];
   }
@@ -116,6 +116,6 @@ export const guidanceDelivered: Decide<'reached'> = (state, { guidance, iteratio
   if (live === undefined || one === undefined || one.iteration === iteration) return [];
   const because = delivered
     ? `told to ${live.performer} while it works`
-    : `${live.performer} cannot be spoken to while it works: it stands at the top of the next prompt`;
+    : `${live.performer} takes no messages while it works; your words stand at the top of its next prompt`;
   return [{ type: 'guidance.delivered', id: guidance, iteration, delivered, because }];
 };

@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
+import { madeLabel } from '../core/decide/checkpoints.ts';
 import { setsAside } from '../core/state.ts';
 import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
 import type { Checkpoints, Exchanged, Span } from '../git/checkpoints.ts';
@@ -41,7 +42,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const record = checkpointRecord(state, {
     checkpoint: id,
     number,
-    label,
+    label: madeLabel(due, changes.length > 0),
     at: engine.clock.now(),
     iteration,
     task,

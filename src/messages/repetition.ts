@@ -91,7 +91,7 @@ function findSameError({ error, errors, sameErrorMax }: RepetitionQuestion): Rep
   let count = 1;
   while (count <= errors.length && fingerprint(errors[errors.length - count] ?? '') === print) count += 1;
   if (count < sameErrorMax) return undefined;
-  return { kind: 'same-error', detail: `the same error ${count} times in a row (limit ${sameErrorMax}): ${print}` };
+  return { kind: 'same-error', detail: `the same error ${count} times in a row: ${print}` };
 }
 
 function findOscillation({ output, recentOutputs }: RepetitionQuestion): Repetition | undefined {
@@ -99,11 +99,7 @@ function findOscillation({ output, recentOutputs }: RepetitionQuestion): Repetit
   const returns = likeness(output, b1);
   const alternates = likeness(a2, a1);
   if (returns === 0 || alternates === 0 || likeness(output, a2) > 0) return undefined;
-  const ratios = `${alternates.toFixed(2)} and ${returns.toFixed(2)}`;
-  return {
-    kind: 'oscillation',
-    detail: `the last four outputs alternate A-B-A-B (ratios ${ratios}, limit ${ratioMin})`,
-  };
+  return { kind: 'oscillation', detail: 'the last four iterations go back and forth between the same two answers' };
 }
 
 function findSimilar({ output, recentOutputs }: RepetitionQuestion): Repetition | undefined {
@@ -111,8 +107,8 @@ function findSimilar({ output, recentOutputs }: RepetitionQuestion): Repetition 
   for (const [index, earlier] of recent.entries()) {
     const ratio = likeness(output, earlier);
     if (ratio === 0) continue;
-    const ago = index === 0 ? 'the output before' : `the output ${index + 1} iterations before`;
-    return { kind: 'similar', detail: `like ${ago} (ratio ${ratio.toFixed(2)}, limit ${ratioMin})` };
+    const ago = index === 0 ? 'in the iteration before' : `${index + 1} iterations before`;
+    return { kind: 'similar', detail: `it said ${ratio === 1 ? '' : 'almost '}the same as ${ago}` };
   }
   return undefined;
 }

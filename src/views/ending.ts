@@ -6,6 +6,7 @@ import { type LimitName, limitFlag, limitNames, limitRow, perUnit } from '../cor
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { allTasks, levelWords, progress } from '../core/task.ts';
 import { plural } from '../text/format.ts';
+import { answerLine } from './question.ts';
 import { standingWords, usageCostWords } from './words.ts';
 
 /** One mark at the end, also after an abbreviation or a question. */
@@ -235,10 +236,7 @@ function standing(state: State): Ending {
   return {
     exitCode,
     sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
-    next: [
-      `ralph inbox`,
-      `ralph answer ${state.loop.name}/${first.id} --option 1   # or ${first.kind === 'effect' ? '2, 3, --abort' : '--text, --skip, --retry, --abort'}`,
-    ],
+    next: [`ralph inbox`, answerLine(state.loop.name, first)],
   };
 }
 

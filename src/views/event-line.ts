@@ -93,6 +93,17 @@ function endedLine(event: EventOf<'iteration.ended'>, state: State): EventLine |
   return { tone: outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
 }
 
+const detailLinesMax = 15;
+
+/** The end of what a check printed says what failed. */
+function lastLines(detail: string, task: string): string {
+  const lines = detail.split('\n');
+  if (lines.length <= detailLinesMax) return detail;
+  return [`(the last ${detailLinesMax} lines; more: ralph task show ${task})`, ...lines.slice(-detailLinesMax)].join(
+    '\n',
+  );
+}
+
 const sentence = (event: Event): EventLine => ({ tone: 'quiet', text: sentenceOf(event) });
 const nothing = (): undefined => undefined;
 /** What Ralph asks of itself shows by what comes of it. */
@@ -106,9 +117,9 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'iteration.started': (event, state) => ({ tone: 'strong', text: startWords(event, state) }),
   'iteration.ended': endedLine,
   'task.closed': closedLine,
-  'check.ended': ({ passed, flaky, because, detail }, _state, { failed }) => {
+  'check.ended': ({ passed, flaky, because, detail, task }, { loop }, { failed }) => {
     if (passed) return flaky ? { tone: 'attention', text: because } : undefined;
-    return { tone: 'bad', text: `${failed} ${because}`, detail };
+    return { tone: 'bad', text: `${failed} ${because}`, detail: lastLines(detail, `${task} --loop ${loop.name}`) };
   },
   // Reviewers look side by side: who is meant must be said.
   'signal.read': ({ accepted, signal, task, because }, _state, { failed }) =>

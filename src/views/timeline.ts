@@ -28,7 +28,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
     const ms = event.waitUntil === undefined ? undefined : formatDuration(event.waitUntil - event.at);
     const limited = event.waitFor === 'limit-reset';
     const waits = ms === undefined ? '' : limited ? `; ${event.performer} is limited for ${ms}` : `; next try in ${ms}`;
-    const circles = event.repetition === undefined ? '' : `; repetition: ${event.repetition.detail}`;
+    const circles = event.repetition === undefined ? '' : `; it may be going in circles: ${event.repetition.detail}`;
     return `iteration ${event.iteration} ${event.outcome}: ${event.because}${circles}${waits}`;
   },
   'action.intended': event => `${event.task}: ${event.because}`,
@@ -65,7 +65,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'approval.given': event => `${event.subject} approved by ${event.by}: ${event.because} (${event.hash.slice(0, 12)})`,
   'guidance.given': event =>
     `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,
-  'guidance.delivered': event => `${event.id}: ${event.because}`,
+  'guidance.delivered': event => `guidance ${event.id}: ${event.because}`,
   'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,

@@ -154,7 +154,7 @@ describe('given a judge that fails', () => {
     [
       'it fails after a good answer',
       () => [{ type: 'ended', message: verdict('pass', 'pass'), failure: { kind: 'auth', detail: 'no login' } }],
-      'it failed (auth): no login',
+      'the agent is not logged in: no login',
     ],
     ['it never ends', () => [], 'it did not end'],
     ['it breaks its contract', () => Promise.reject(new Error('boom')), 'boom'],

@@ -45,8 +45,8 @@ async function hanging(place: Scratch, ...flags: readonly string[]): Promise<Han
 
 describe('interrupting', () => {
   for (const [signal, code, why] of [
-    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. The same command resumes\./],
-    ['SIGTERM', 143, /Stopping the agent and recording it; the same command resumes\./],
+    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. Go on later: ralph resume shop/],
+    ['SIGTERM', 143, /Stopping the agent and recording it\. Go on later: ralph resume shop/],
     ['SIGHUP', 143, /The terminal was closed: stopping the agent and recording it\./],
   ] as const) {
     it.concurrent(`F09 F10 F11: ${signal} ends the agent, records it and exits ${code}; the same command resumes`, () =>
@@ -56,7 +56,7 @@ describe('interrupting', () => {
         await live.says(why);
         const told = await live.ended;
         expect(told.code).toBe(code);
-        expect(told.stderr).toContain('Interrupted and recorded. The same command resumes loop shop.');
+        expect(told.stderr).toContain('Interrupted and recorded. Go on: ralph resume shop');
         await gone();
         const ended = (await events(place)).filter(event => event.type === 'iteration.ended');
         expect(ended.map(event => event.outcome)).toEqual(['interrupted']);
@@ -86,7 +86,7 @@ describe('interrupting', () => {
       const pressing = setInterval(() => live.child.kill('SIGINT'), 60);
       const told = await live.ended.finally(() => clearInterval(pressing));
       expect(told.code).toBe(130);
-      expect(told.stderr).toContain('Ended at once. What was recorded is kept; the same command resumes.');
+      expect(told.stderr).toContain('Ended at once. What was recorded is kept. Go on later: ralph resume shop');
       await agent.gone();
       expect((await place.ralph(['audit', 'verify'])).code).toBe(0);
       scripted(place, ['US-001'], [claims()]);
@@ -153,7 +153,7 @@ describe('one loop, several processes', () => {
       };
       scripted(place, ['US-001'], [{ attempt: 1, steps: [{ escalate }] }, claims()]);
       const live = place.start([...runScript, '--on-escalation', 'wait', '--verify', 'true']);
-      await live.says('E1 needs you (US-001): Old or new?');
+      await live.says('E1 needs you (deviation, US-001): Old or new?');
       const bad = await place.ralph(['answer', 'E1', '--option', '3']);
       expect(bad.code).toBe(2);
       expect(bad.stderr).toMatch(/--option "3" is not one of this question's options\.\n {2}Give a number from 1 to 2/);
@@ -195,5 +195,51 @@ describe('one loop, several processes', () => {
       expect((await following.ended).code).toBe(0);
       await live.ended;
       await gone();
+    }));
+
+  it.concurrent('logs -f goes on into the next iterations and ends with the loop', () =>
+    inScratch(async place => {
+      place.put('PRD.json', prd(['US-001', 'US-002', 'US-003']));
+      const agent =
+        'cat >/dev/null; echo "I work on $RALPH_TASK"; until test -f go; do sleep 0.05; done; echo Task $RALPH_TASK complete';
+      const live = place.start(['run', 'PRD.json', '--agent-command', agent]);
+      await live.says('Iteration 1: US-001');
+      const following = place.start(['logs', '-f']);
+      await following.says('I work on US-001');
+      place.put('go', '');
+      const told = await following.ended;
+      expect(told.code).toBe(0);
+      expect(told.stdout).toMatch(/I work on US-001\n[\s\S]*I work on US-002\n[\s\S]*I work on US-003\n/);
+      expect(told.stderr).toMatch(/--- iteration 2 ---\n--- iteration 3 ---\nLoop shop has ended\.\n/);
+      await live.ended;
+    }));
+
+  it.concurrent('logs -f ends when the process of the loop was killed', () =>
+    inScratch(async place => {
+      const { live, gone } = await hanging(place);
+      const following = place.start(['logs', '-f']);
+      await following.says('agent at work');
+      live.child.kill('SIGKILL');
+      await live.ended;
+      expect((await following.ended).stderr).toContain('Loop shop is not running.');
+      await gone();
+    }));
+
+  it.concurrent('run --verbose shows what the agent says while it works, without secrets; beside --quiet it is refused', () =>
+    inScratch(async place => {
+      place.put('PRD.json', prd());
+      const agent =
+        'cat >/dev/null; echo reading the cart; echo key $MY_API_KEY; until test -f go; do sleep 0.05; done; echo Task US-001 complete';
+      const words = ['run', 'PRD.json', '--agent-command', agent, '--verbose'];
+      const secret = 'kb82hx93hxs81hw9hs71h2';
+      const live = place.start(words, { env: { MY_API_KEY: secret } });
+      await live.says('  1 | reading the cart');
+      place.put('go', '');
+      const told = await live.ended;
+      expect(told.stderr).toContain('  1 | Task US-001 complete');
+      expect(told.stderr).not.toContain(secret);
+      const both = await place.ralph([...words, '--quiet']);
+      expect(both.stderr).toContain('--verbose and --quiet contradict each other.');
+      expect(both.code).toBe(2);
     }));
 });

@@ -66,7 +66,9 @@ describe('the example session of seed 003', () => {
         /^Waiting for a human: The story names an endpoint .* 1\/5 tasks done, 2 iterations/,
       );
       const inbox = await place.ralph(['inbox']);
-      expect(inbox.stdout).toContain('? E1 needs you (US-002): The story names an endpoint that is deprecated');
+      expect(inbox.stdout).toContain(
+        '? E1 needs you (deviation, US-002): The story names an endpoint that is deprecated',
+      );
       expect(inbox.stdout).toContain('    | Everything else here calls /api/v2/users.');
       for (const [at, option] of options.entries()) expect(inbox.stdout).toContain(`    ${at + 1}. ${option}`);
       expect(inbox.stdout).toContain('    Which version is meant?');
@@ -119,8 +121,10 @@ describe('the example session of seed 003', () => {
         const card = await shows('Press Enter to start, Ctrl-C to leave');
         expect(card).not.toContain('…');
         tmux('send-keys', '-t', 'seed', 'Enter');
-        const asked = await shows(/E1: \[1-3\] option {2}\[c\] custom {2}\[s\] skip {2}\[r\] retry {2}\[a\] abort >/);
-        expect(asked).toMatch(/\? E1 needs you \(US-002\): The story names an endpoint that is\n {4}deprecated\n/);
+        const asked = await shows('E1 [1-3, c, s, r, a, ?; Enter = read it again] >');
+        expect(asked).toMatch(
+          /\? E1 needs you \(deviation, US-002\): The story names an endpoint that\n {4}is deprecated\n/,
+        );
         expect(asked).toContain('    1. Call v2 and correct the criteria');
         tmux('send-keys', '-t', 'seed', '7', 'Enter');
         await shows('There are only 3 options.');
@@ -144,7 +148,7 @@ describe('the example session of seed 003', () => {
         const words = quoted([pinnedNode, binary, ...checked, '--yes', '--on-escalation', 'exit']);
         const terminal = openTerminal(place, place.root, `${words}; echo "exit code $?"; exec cat`);
         try {
-          expect(await terminal.shows('exit code 5')).toContain('? E1 needs you (US-002)');
+          expect(await terminal.shows('exit code 5')).toContain('? E1 needs you (deviation, US-002)');
         } finally {
           terminal.end();
         }

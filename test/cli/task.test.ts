@@ -320,7 +320,7 @@ US-003  pending       Story US-003  (waits for US-002)
 3 tasks: 1 done, 2 pending  (loop shop)`);
     const shown = await inLoop(show, ['US-002']);
     expect(shown.out).toMatch(
-      /question {5}Which price\?\n +ralph answer E1[\s\S]*history\n.*iteration 2: scripted on US-002[\s\S]*E1 needs you/,
+      /question {5}Which price\?\n +ralph answer [\w-]+\/E1 --option 1[\s\S]*history\n.*iteration 2: scripted on US-002[\s\S]*E1 needs you/,
     );
     const data = JSON.parse((await inLoop(show, ['US-002'], { json: true })).out);
     expect(data).toMatchObject({ version: 1, task: { question: 'E1', needed_by: ['US-003'], attempts: 1 } });

@@ -93,7 +93,7 @@ describe('what became of guidance', () => {
 
   it('could not reach it', () => {
     expect(becameOf(working('codex'), [given(), reached('G2', false)], 'ada')).toBe(
-      'codex cannot be steered while it works: it stands at the top of the next prompt.',
+      'codex takes no messages while it works; your words stand at the top of its next prompt.',
     );
   });
 
@@ -106,6 +106,6 @@ describe('what became of guidance', () => {
     expect(becameOf(working('claude'), [reached('G1', true), given()], 'ada')).toBeUndefined();
     const both = [given('bob'), given(), reached('G2', true)];
     expect(becameOf(working('claude'), both, 'ada')).toBeUndefined();
-    expect(becameOf(working('claude'), [...both, reached('G3', false)], 'ada')).toContain('cannot be steered');
+    expect(becameOf(working('claude'), [...both, reached('G3', false)], 'ada')).toContain('takes no messages');
   });
 });

@@ -127,7 +127,7 @@ describe('a handoff that reaches a live agent', () => {
   it('given an agent that cannot be spoken to, then it goes on, and the trigger is recorded at its end', () => {
     const story = working();
     fullContext(story);
-    expect(handsOff(story, false).because).toContain('cannot be spoken to');
+    expect(handsOff(story, false).because).toContain('takes no messages while it works');
     story.after(hour);
     expect(story.effectKeys()).toContain('perform:1');
     const ended = only(story.performed(says('done with my part')), 'iteration.ended');
@@ -208,7 +208,7 @@ describe('the words of a person', () => {
     const story = working();
     story.command({ type: 'tell', text: 'keep the API' });
     const reached = story.when({ type: 'reached', guidance: 'G1', iteration: 1, delivered: false });
-    expect(only(reached, 'guidance.delivered').because).toContain('top of the next prompt');
+    expect(only(reached, 'guidance.delivered').because).toContain('top of its next prompt');
     expect(steers(story)).toEqual([]);
     story.performed(says('ok'));
     story.begin('A');

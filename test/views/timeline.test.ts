@@ -26,7 +26,7 @@ it.each<[Event, string]>([
   ],
   [
     of('iteration.ended', { repetition: { kind: 'similar', detail: 'like before' } }),
-    'iteration 1 succeeded: the reason; repetition: like before',
+    'iteration 1 succeeded: the reason; it may be going in circles: like before',
   ],
   [of('tasks.saved', { failed: 'read-only' }), 'document not written: read-only'],
   [of('escalation.answered', { answer: { kind: 'option', option: 2 } }), 'E1 answered by ada: option 2'],

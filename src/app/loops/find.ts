@@ -12,10 +12,14 @@ function nearness(row: LoopRow, directory: string): number {
   return Math.max(0, ...around.map(folder => folder.length));
 }
 
-/** Rows are newest first, and the first of the nearest ones is meant. */
-function ofThisFolder(rows: readonly LoopRow[], directory: string): LoopRow | undefined {
-  const nearest = Math.max(0, ...rows.map(row => nearness(row, directory)));
-  return nearest === 0 ? undefined : rows.find(row => nearness(row, directory) === nearest);
+/** The nearest ones, in their order; none where no loop is of this folder. */
+export function ofThisFolder(rows: readonly LoopRow[], directory: string): readonly LoopRow[] {
+  const near = rows.map(row => nearness(row, directory));
+  const nearest = Math.max(
+    1,
+    near.reduce((most, one) => Math.max(most, one), 0),
+  );
+  return rows.filter((_row, at) => near[at] === nearest);
 }
 
 /**
@@ -30,7 +34,7 @@ export async function findLoop(
 ): Promise<LoopRow> {
   const rows = await ledger.store.loops();
   if (wanted === undefined) {
-    const row = ofThisFolder(rows, directory) ?? (changes ? undefined : rows[0]);
+    const row = ofThisFolder(rows, directory)[0] ?? (changes ? undefined : rows[0]);
     if (row !== undefined) return row;
     if (rows.length === 0) throw noLoopYet();
     throw new UsageError('No loop belongs to this folder.', 'Say which one: ralph loops list');

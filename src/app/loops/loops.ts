@@ -9,7 +9,7 @@ import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
 import { type Environment, ledgerEvents } from '../app.ts';
 import type { RestoreOptions, RestoreView } from '../restore.ts';
 import type { Sent } from './commands.ts';
-import { findLoop } from './find.ts';
+import { findLoop, ofThisFolder } from './find.ts';
 import type { Output, OutputOf } from './output.ts';
 
 /** Whose loop it is when nobody names one; `toChange`: to look at, the newest of all would do. */
@@ -105,8 +105,10 @@ export class LedgerLoops implements Loops {
 
   async *output(of: OutputOf, stop?: AbortSignal): AsyncGenerator<Output> {
     const { outputOf } = await import('./output.ts');
+    /** Also while its process was killed an iteration has no end in the ledger: then nothing more will come. */
     const isLive = async (): Promise<boolean> =>
-      (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration);
+      (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration) &&
+      (await this.#store.holder(of.loop))?.alive === true;
     yield* outputOf(this.#needs.home, of, isLive, stop);
   }
 
@@ -163,6 +165,11 @@ export class LedgerLoops implements Loops {
   /** What the ledger knows of loops without replaying any. */
   async rows(): Promise<readonly LoopRow[]> {
     return this.#store.loops();
+  }
+
+  /** The loops of a folder, newest first: those that are nearest to it. */
+  async ofFolder(directory: string): Promise<readonly LoopRow[]> {
+    return ofThisFolder(await this.rows(), directory);
   }
 
   /** Every event of a loop, in order, page by page. */

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { readAgentName, type SmokeTest, smokeTest } from '../../app/agents/installed-agents.ts';
 import { defaultAgent } from '../../app/agents/performers.ts';
 import type { Config } from '../../config/settings.ts';
+import { failureWords } from '../../core/failure.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration, formatUsd } from '../../text/format.ts';
 import { type Context, configuredRun, type Flags, printJson, type Words } from '../context.ts';
@@ -66,7 +67,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   else for (const one of lines(test)) context.print(plain(one));
   if (stop.aborted) return 130;
   if (test.failure === null) return 0;
-  context.say(`ralph: ${spec} cannot work (${test.failure.kind}): ${plain(test.failure.detail)}`);
+  context.say(`ralph: ${spec} cannot work: ${failureWords[test.failure.kind]}. ${plain(test.failure.detail)}`);
   context.say(`  ${test.failure.hint}`);
   return 7;
 }

@@ -1,58 +1,11 @@
 // `ralph answer`: the human's five answers from any terminal.
-import type { Answer, Escalation } from '../../core/event.ts';
+import type { Answer } from '../../core/event.ts';
 import { sameList } from '../../core/task.ts';
-import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import {
-  type Context,
-  deliveryWords,
-  type Flags,
-  givenText,
-  loopOf,
-  sendCommand,
-  textFlag,
-  type Words,
-} from '../context.ts';
+import { type Context, deliveryWords, type Flags, givenText, sendCommand, textFlag, type Words } from '../context.ts';
+import { findQuestion, type OpenQuestion } from '../questions/open.ts';
 import { unreadyWords } from '../task-words.ts';
 import { confirm, oneLine } from '../terminal.ts';
-
-interface Found {
-  readonly row: LoopRow;
-  readonly escalation: Escalation;
-  /** Its loop is over: an answer is kept, and changes nothing. */
-  readonly isLate: boolean;
-}
-
-/** The questions of this id: of one loop that is named, else of those that have not ended. */
-async function questionsOf(context: Context, loop: string | undefined, id: string): Promise<readonly Found[]> {
-  const loops = await context.loops({ write: true });
-  const looks =
-    loop === undefined ? loops.looks({ open: true }) : [await loops.look((await loopOf(context, loop, true)).row)];
-  const found: Found[] = [];
-  for await (const { row, state } of looks) {
-    const escalation = state.questions.open.find(one => one.id === id);
-    if (escalation !== undefined) found.push({ row, escalation, isLate: state.control.ended !== undefined });
-  }
-  return found;
-}
-
-async function find(context: Context, id: string): Promise<Found> {
-  const [loop, question] = id.includes('/')
-    ? [id.slice(0, id.lastIndexOf('/')), id.slice(id.lastIndexOf('/') + 1)]
-    : [undefined, id];
-  const wanted = question.toUpperCase();
-  const all = await questionsOf(context, loop, wanted);
-  const here = all.filter(one => one.row.directory === context.directory);
-  const [only, second] = all.length > 1 && here.length > 0 ? here : all;
-  if (only === undefined)
-    throw new UsageError(`No open question is called ${JSON.stringify(id)}.`, 'See the open ones: ralph inbox');
-  if (second !== undefined)
-    throw new UsageError(
-      `Several loops have an open ${wanted}.`,
-      `Say which: ralph answer ${only.row.name}/${wanted} ...`,
-    );
-  return only;
-}
 
 async function readAnswer(context: Context, flags: Flags, options: number): Promise<Answer> {
   const given = ['option', 'text', 'skip', 'retry', 'abort'].filter(key => flags[key] !== undefined);
@@ -74,7 +27,7 @@ async function readAnswer(context: Context, flags: Flags, options: number): Prom
   return { kind: kind as 'skip' | 'retry' | 'abort' };
 }
 
-function refuseGuess({ row, escalation }: Found, flags: Flags): void {
+function refuseGuess({ row, escalation }: OpenQuestion, flags: Flags): void {
   if (escalation.kind !== 'effect' || (flags['text'] === undefined && flags['retry'] === undefined)) return;
   throw new UsageError(
     `${flags['text'] === undefined ? '--retry does' : 'Words do'} not say whether it happened, and nothing is done twice on a guess.`,
@@ -83,21 +36,21 @@ function refuseGuess({ row, escalation }: Found, flags: Flags): void {
 }
 
 /** The open questions of its loop that ask about the same finding in the same file. */
-async function alikeTo(context: Context, { row, escalation, isLate }: Found): Promise<readonly Found[]> {
+async function alikeTo(context: Context, { escalation, ...found }: OpenQuestion): Promise<readonly OpenQuestion[]> {
   const { subjects = [], kind } = escalation;
   if (subjects.length === 0 || kind !== 'tamper')
     throw new UsageError(
       `${escalation.id} asks about no finding, so no other question is like it.`,
       'Name the questions themselves: ralph answer E1 E2 ...',
     );
-  const { state } = await (await context.loops()).look(row);
+  const { state } = await (await context.loops()).look(found.row);
   return state.questions.open
     .filter(one => one.kind === escalation.kind && sameList(one.subjects ?? [], subjects))
-    .map(one => ({ row, escalation: one, isLate }));
+    .map(one => ({ ...found, escalation: one }));
 }
 
 /** Listed first: nobody says yes to what they have not seen. */
-async function agreed({ say }: Context, found: readonly Found[], flags: Flags): Promise<boolean> {
+async function agreed({ say }: Context, found: readonly OpenQuestion[], flags: Flags): Promise<boolean> {
   for (const { row, escalation } of found)
     say(
       `  ${row.name}/${escalation.id}${escalation.task === undefined ? '' : ` (${escalation.task})`}: ${oneLine(escalation.summary)}`,
@@ -108,7 +61,7 @@ async function agreed({ say }: Context, found: readonly Found[], flags: Flags): 
   return confirm(`Answer all ${found.length} alike? Press Enter for yes, Ctrl-C to leave `);
 }
 
-async function answerOne(context: Context, found: Found, answer: Answer): Promise<void> {
+async function answerOne(context: Context, found: OpenQuestion, answer: Answer): Promise<void> {
   const { row, escalation, isLate } = found;
   const loops = await context.loops({ write: true });
   const { state: before } = await loops.look(row);
@@ -130,11 +83,11 @@ export async function execute(context: Context, ids: Words, flags: Flags): Promi
   const named = ids.filter(id => id !== undefined);
   if (named.length === 0 && like === undefined)
     throw new UsageError('Say which question is answered.', 'See the open ones: ralph inbox');
-  const all: Found[] = [];
-  for (const id of named) all.push(await find(context, id));
-  const alike = like === undefined ? [] : await alikeTo(context, await find(context, like));
+  const all: OpenQuestion[] = [];
+  for (const id of named) all.push(await findQuestion(context, id, true));
+  const alike = like === undefined ? [] : await alikeTo(context, await findQuestion(context, like, true));
   if (alike.length > 0 && !(await agreed(context, alike, flags))) return 130;
-  const isNew = (one: Found): boolean =>
+  const isNew = (one: OpenQuestion): boolean =>
     !all.some(other => other.row.loop === one.row.loop && other.escalation.id === one.escalation.id);
   all.push(...alike.filter(isNew));
   for (const one of all) refuseGuess(one, flags);

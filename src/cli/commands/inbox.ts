@@ -1,28 +1,19 @@
-// `ralph inbox`: every question that waits for a human, with the command that answers it.
-import type { Escalation } from '../../core/event.ts';
-import type { LoopRow } from '../../ledger/ledger.ts';
+// `ralph inbox`: every question that waits for a human, by folder, this one first, with the command that answers it.
 import { askedQuestion } from '../../views/ending.ts';
+import { answerLine } from '../../views/question.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
-import { escalationCard } from '../live.ts';
+import { questionCard, shownCard } from '../questions/card.ts';
+import { findQuestion, type OpenQuestion, openQuestions } from '../questions/open.ts';
 import { makeStyle } from '../terminal.ts';
 
-/** Neither words nor "retry" say whether an effect happened. */
-const answerWords = ({ kind, options }: Escalation): string => {
-  if (kind === 'effect') return '--option 1   (or 2, 3, --abort)';
-  const others = '--skip, --retry, --abort)';
-  return options.length > 0 ? `--option 1   (or --text "...", ${others}` : `--text "..."   (or ${others}`;
-};
-
-async function openQuestions(context: Context) {
-  if (!context.hasLedger()) return [];
-  const found: { readonly row: LoopRow; readonly escalation: Escalation }[] = [];
-  for await (const { row, state } of (await context.loops()).looks({ open: true }))
-    found.push(...state.questions.open.map(escalation => ({ row, escalation })));
-  return found;
+/** Those of each folder under its name; all of this folder are one group. */
+function byFolder(questions: readonly OpenQuestion[]): ReadonlyMap<string, readonly OpenQuestion[]> {
+  const folderOf = ({ isHere, row }: OpenQuestion): string => (isHere ? 'This folder' : row.directory);
+  return Map.groupBy(questions, folderOf);
 }
 
-export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
-  const questions = await openQuestions(context);
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
+  const questions = word === undefined ? await openQuestions(context) : [await findQuestion(context, word)];
   if (flags['json'] === true) {
     const shown = questions.map(({ row, escalation }) => ({
       loop: row.loop,
@@ -33,9 +24,13 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   }
   if (questions.length === 0) context.say('Nothing waits for you.');
   const style = makeStyle(flags, process.stdout);
-  for (const { row, escalation } of questions) {
-    context.out(escalationCard(escalation, style));
-    context.print(`    loop ${row.name}: ralph answer ${row.name}/${escalation.id} ${answerWords(escalation)}\n`);
+  const isFolded = process.stdout.isTTY === true && word === undefined;
+  for (const [folder, group] of byFolder(questions)) {
+    context.print(`${style.paint('strong', `${folder}:`)}`);
+    for (const { row, escalation } of group) {
+      context.out(isFolded ? shownCard(escalation, row.name, style) : questionCard(escalation, style));
+      context.print(`    ${answerLine(row.name, escalation)}\n`);
+    }
   }
   return 0;
 }

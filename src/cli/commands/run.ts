@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { type Draft, findHere, prepareLoop } from '../../app/session/prepare.ts';
 import { runSession } from '../../app/session/session.ts';
 import { openRun } from '../../modes/registry.ts';
+import { UsageError } from '../../text/errors.ts';
 import { type Context, type Flags, placeOf, type Words } from '../context.ts';
 import { refuseWithoutTerminal } from '../interactive.ts';
 import { alwaysJson, finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
@@ -25,6 +26,8 @@ export const runDraft = (given: Context, draft: Draft): Promise<number> =>
 
 async function runPrepared(context: Context, draft: Draft): Promise<number> {
   const { flags } = draft;
+  if (flags['quiet'] === true && flags['verbose'] === true)
+    throw new UsageError('--verbose and --quiet contradict each other.', 'Leave one of them out.');
   const prepared = await prepareLoop(draft).catch(error => withoutAgent(context, draft, error));
   if (typeof prepared === 'number') return prepared;
   const isDry = flags['dryRun'] === true;

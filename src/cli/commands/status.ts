@@ -8,7 +8,8 @@ import { type Liveness, livenessOf } from '../../views/loop.ts';
 import { loopLabel } from '../../views/status.ts';
 import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
-import { escalationCard, liveLine } from '../live.ts';
+import { liveLine } from '../live.ts';
+import { questionCard, shownCard } from '../questions/card.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
 
 function workWords(state: State, now: number): string {
@@ -58,7 +59,8 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     : openLines(state, isAlive, worker, style);
   for (const line of lines) context.print(`  ${line}`);
   if (state.control.ended || state.questions.open.length === 0) return 0;
-  for (const escalation of state.questions.open) context.out(escalationCard(escalation, style));
+  for (const escalation of state.questions.open)
+    context.out(process.stdout.isTTY ? shownCard(escalation, row.name, style) : questionCard(escalation, style));
   context.print(`  ${ending.next.at(-1) ?? ''}`);
   return 0;
 }

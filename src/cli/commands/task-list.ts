@@ -9,7 +9,6 @@ import { type Context, type Flags, printJson, taskPlace, type Words } from '../c
 import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
 import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
 
-const pipeColumns = 80;
 const idColumnsMax = 20;
 const tones: Readonly<Partial<Record<string, Tone>>> = {
   done: 'good',
@@ -75,9 +74,12 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   const subject = await subjectOf(await taskPlace(context), word);
   if (flags['json'] === true) return printJson(context, json(subject));
   const style = makeStyle(flags, process.stdout);
-  const columns = process.stdout.isTTY ? style.columns() : pipeColumns;
+  const columns = process.stdout.isTTY ? style.columns() : Number.POSITIVE_INFINITY;
   const lines = linesOf(subject);
-  const idColumns = Math.min(idColumnsMax, Math.max(...lines.map(line => columnsOf(line.id))));
+  const idColumns = Math.min(
+    process.stdout.isTTY ? idColumnsMax : columns,
+    Math.max(...lines.map(line => columnsOf(line.id))),
+  );
   for (const line of lines) context.out(printed(line, idColumns, columns, style));
   const { loop } = subject;
   const whose = loop === undefined ? 'no loop yet' : `loop ${loop.row.name}`;

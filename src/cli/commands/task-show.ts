@@ -6,6 +6,7 @@ import { hasUserDocument } from '../../core/state.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
+import { answerLine } from '../../views/question.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, printJson, taskPlace, textFlag, type Words } from '../context.ts';
 import { doneWords, isCut, taskJson, waitWords } from '../task-words.ts';
@@ -85,7 +86,8 @@ const whose = ({ loop, path }: Subject): string =>
 
 /** Label, text; in the order in which they are told. Empty ones are left out. */
 function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly (readonly [string, string])[] {
-  const question = subject.loop?.state.questions.open.find(one => one.id === task.openQuestion);
+  const { loop } = subject;
+  const question = loop?.state.questions.open.find(one => one.id === task.openQuestion);
   return [
     ['status', statusWords(subject, task, steps)],
     ['of', whose(subject)],
@@ -95,7 +97,7 @@ function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly
     ['description', task.spec.description],
     ...task.spec.criteria.map((text, row) => [row === 0 ? 'criteria' : '', `- ${text}`] as const),
     ['refused', task.rejection ?? ''],
-    ['question', question === undefined ? '' : `${question.summary}\nralph answer ${question.id} --option 1`],
+    ['question', question === undefined ? '' : `${question.summary}\n${answerLine(loop?.row.name ?? '', question)}`],
     ['edited', task.rejectedEdit === undefined ? '' : 'while an iteration ran: what was written then was not taken'],
   ];
 }

@@ -30,7 +30,7 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
     const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
     return event.delivered
       ? `Reached ${performer} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`
-      : `${performer} cannot be steered while it works: it stands at the top of the next prompt.`;
+      : `${performer} takes no messages while it works; your words stand at the top of its next prompt.`;
   }
   return undefined;
 }

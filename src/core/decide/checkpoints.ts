@@ -1,7 +1,7 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
+import { type CheckpointOrder, type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -27,10 +27,15 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
 
+/** What is kept as a person's edits is called so only where there are any. */
+export const madeLabel = ({ kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>, isChanged: boolean): string =>
+  kind === 'user-edits' && !isChanged ? 'before going on; nothing was changed meanwhile' : label;
+
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
   const due = state.checkpoints.due[0];
   if (due === undefined || mark.number !== state.checkpoints.made + 1) return [];
-  const { iteration, kind, label, request, task } = due;
+  const { iteration, kind, request, task } = due;
+  const label = madeLabel(due, files !== undefined);
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
   const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];

@@ -14,7 +14,15 @@ import {
   sameError,
 } from '../event.ts';
 import { fold } from '../evolve/evolve.ts';
-import { backoffMs, countsAsAttempt, type Failure, failsToStart, failureRules, isCrashAttempt } from '../failure.ts';
+import {
+  backoffMs,
+  countsAsAttempt,
+  type Failure,
+  failsToStart,
+  failureRules,
+  failureWords,
+  isCrashAttempt,
+} from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
@@ -65,7 +73,7 @@ function whyEnded(
 ): string {
   const took = `after ${formatDuration(durationMs)}`;
   if (outcome === 'interrupted') return `${failure?.detail ?? 'stopped'}, ${took}`;
-  if (failure !== undefined) return `${failure.kind} ${took}: ${failure.detail}`;
+  if (failure !== undefined) return `${failureWords[failure.kind]} (${took}): ${failure.detail}`;
   if (outcome === 'escalated') return `the agent asked a human ${took}`;
   if (live.handoff?.delivered && outcome === 'handed-off') {
     const cut = performed.failure === undefined ? 'it stopped as asked' : 'it was interrupted';

@@ -43,7 +43,7 @@ function showsTheTour(told: Told): void {
   const looks = told.stderr.match(/the work was looked at: .*/g);
   expect(looks).toEqual([expect.stringContaining('were put back: run-tests.sh')]);
   expect(told.stderr).toContain('✗ the claim was refused: the check "sh run-tests.sh" failed');
-  expect(told.stderr).toContain('? E1 needs you (US-003)');
+  expect(told.stderr).toContain('? E1 needs you (deviation, US-003)');
   expect(told.stderr).toContain('E1 answered by');
   expect(told.stderr).not.toMatch(/\bE2 needs/);
   expect(told.stderr).toMatch(/the ledger's \d+ events verify/);

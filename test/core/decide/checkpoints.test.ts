@@ -308,6 +308,17 @@ describe('what a person changes while nobody works', () => {
     expect(story.task('A').spans).toEqual([{ from: 'tree of theirs', to: 'tree of cp-1' }]);
   });
 
+  it.each([
+    [['a.txt'], 'what you changed meanwhile'],
+    [undefined, 'before going on; nothing was changed meanwhile'],
+  ])('given %j as the files of it, then its checkpoint is called %j', (files, label) => {
+    const story = new Story(kept);
+    story.when({ type: 'taken-over', by: 'ada' });
+    const mark = { checkpoint: 'c', number: story.state.checkpoints.made + 1, commit: 'c', tree: 't' };
+    const made = story.when({ type: 'checkpointed', mark, ref: 'r', sha256: '', skipped: [], files });
+    expect(made).toMatchObject([{ type: 'checkpoint.made', label, because: label }]);
+  });
+
   it('is not told apart from the work of an iteration that was cut', () => {
     const story = new Story(kept);
     story.begin('A', 'agent', 'dead');

@@ -1,0 +1,91 @@
+// `ralph` alone: the ways to start in a dozen lines, then how things stand here: what the last loop did, what waits, what next.
+
+import { relative } from 'node:path';
+import type { Look } from '../../app/loops/loops.ts';
+import { formatDuration, plural } from '../../text/format.ts';
+import { endingOf, reopenLine } from '../../views/ending.ts';
+import { livenessOf } from '../../views/loop.ts';
+import type { Context } from '../context.ts';
+import { type OpenQuestion, openQuestions } from '../questions/open.ts';
+import { oneLine } from '../terminal.ts';
+
+const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
+
+  ralph demo                see a whole loop in a minute, no key needed
+  ralph run "GOAL" | FILE   a goal, PRD, prompt or checklist; once more: resumes
+  ralph init | interview | execute NAME     a project, from its brief to its end
+  ralph plan approve | run, review FILE, task list    steps; reviewers; tasks
+  ralph status | inbox | answer | pause | resume | stop | tell      watch, steer
+  ralph diff | undo | checkpoint list       what it changed, and the way back
+  ralph report | explain | logs | events | loops list     what happened, and why
+  ralph doctor | agents list | help COMMAND     what is installed; every flag
+`;
+
+/** Where no loop was run yet. */
+async function firstStep(directory: string): Promise<string> {
+  const { findDocument } = await import('../../modes/find-document.ts');
+  const found = await findDocument({ directory, home: '', flags: { dryRun: true } }).catch(() => undefined);
+  if (found === undefined) return 'Next here: ralph demo   (there is no document in this folder)';
+  const file = relative(directory, found.path);
+  const project = /^\.artefacts\/([^/]+)\//.exec(file)?.[1];
+  return `Next here: ralph ${project === undefined ? `run ${file}` : `execute ${project}`} --verify 'YOUR TESTS'`;
+}
+
+/** What ended longer ago is no news. */
+const newsMs = 86_400_000;
+
+/** What came of a loop that nobody works on, as long as it is news: the morning after, and nobody has to look for it. */
+function newsOf({ row: { name }, state }: Look, now: number): readonly string[] {
+  const { ended } = state.control;
+  const ms = now - (ended?.at ?? state.spend.countedUntil);
+  if (ms >= newsMs) return [];
+  const when = ended === undefined ? `has stood still for ${formatDuration(ms)}` : `ended ${formatDuration(ms)} ago`;
+  return [
+    `Loop ${name} ${when}, after ${formatDuration(state.spend.activeMs)} of work:`,
+    `  ${oneLine(endingOf(state).sentence)}`,
+    `  What it changed: ralph diff ${name}   What happened: ralph report ${name}`,
+  ];
+}
+
+/** The line to type next about it; none where a question waits, which says so itself. */
+function nextOf({ row: { name }, state }: Look): readonly string[] {
+  const { ended } = state.control;
+  if (ended === undefined) return state.questions.open.length > 0 ? [] : [`Next here: ralph resume ${name}`];
+  if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) return [`All done: ralph report ${name}`];
+  return [`Next here: ${reopenLine(state) ?? `ralph report ${name}`}`];
+}
+
+/** At most five lines about the newest loop of this folder and what waits for an answer. */
+export function standingLines(look: Look, questions: readonly OpenQuestion[], now: number): readonly string[] {
+  const isRunning = livenessOf(look.state.control.ended !== undefined, look.held).is === 'held';
+  if (isRunning)
+    return [`Loop ${look.row.name} is running. Watch it: ralph status, ralph logs -f`, ...questionLines(questions)];
+  return [...newsOf(look, now), ...questionLines(questions), ...nextOf(look)];
+}
+
+/** `6 questions wait, 2 of them in this folder: ralph inbox` */
+function questionLines(questions: readonly OpenQuestion[]): readonly string[] {
+  const [all, here] = [questions.length, questions.filter(one => one.isHere).length];
+  if (all === 0) return [];
+  const where = here === all ? '' : here === 0 ? ' in other folders' : `, ${here} of them in this folder`;
+  return [`${plural(all, 'question')} ${all === 1 ? 'waits' : 'wait'}${where}: ralph inbox`];
+}
+
+async function standing(context: Context): Promise<readonly string[]> {
+  const loops = await context.loops();
+  const [row] = await loops.ofFolder(context.directory);
+  const questions = await openQuestions(context);
+  return row === undefined
+    ? [...questionLines(questions), await firstStep(context.directory)]
+    : standingLines(await loops.look(row), questions, Date.now());
+}
+
+/** What cannot be read is said; the commands are shown all the same. */
+export async function execute(context: Context): Promise<number> {
+  context.out(commands);
+  const lines = context.hasLedger()
+    ? await standing(context).catch((error: Error) => [`note: ${error.message}`])
+    : [await firstStep(context.directory)];
+  for (const line of lines) context.print(line);
+  return 0;
+}

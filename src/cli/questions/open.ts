@@ -1,0 +1,59 @@
+// Open questions of all loops, those of this folder first, and the one that a person means by E1 or LOOP/E1.
+
+import type { Escalation } from '../../core/event.ts';
+import type { LoopRow } from '../../ledger/ledger.ts';
+import { UsageError } from '../../text/errors.ts';
+import { anyOf } from '../../text/format.ts';
+import type { Context } from '../context.ts';
+
+export interface OpenQuestion {
+  readonly row: LoopRow;
+  readonly escalation: Escalation;
+  /** Its loop belongs to the folder that this command was typed in. */
+  readonly isHere: boolean;
+  /** Its loop is over: an answer is kept, and changes nothing. */
+  readonly isLate: boolean;
+}
+
+/** Of one loop that is named, else of all that have not ended. */
+export async function openQuestions(context: Context, loop?: string, write = false): Promise<readonly OpenQuestion[]> {
+  if (!write && !context.hasLedger()) return [];
+  const loops = await context.loops({ write });
+  const here = new Set((await loops.ofFolder(context.directory)).map(row => row.loop));
+  const looks =
+    loop === undefined
+      ? loops.looks({ open: true })
+      : [await loops.look(await loops.find(loop, { directory: context.directory, toChange: write }))];
+  const found: OpenQuestion[] = [];
+  for await (const { row, state } of looks) {
+    const [isHere, isLate] = [here.has(row.loop), state.control.ended !== undefined];
+    found.push(...state.questions.open.map(escalation => ({ row, escalation, isHere, isLate })));
+  }
+  return [...found.filter(one => one.isHere), ...found.filter(one => !one.isHere)];
+}
+
+const namesOf = (questions: readonly OpenQuestion[]): string =>
+  anyOf(questions.slice(0, 3).map(({ row, escalation }) => `${row.name}/${escalation.id}`));
+
+/** E1 alone is one of this folder; elsewhere its loop must be named. */
+export async function findQuestion(context: Context, word: string, write = false): Promise<OpenQuestion> {
+  const at = word.lastIndexOf('/');
+  const loop = at < 0 ? undefined : word.slice(0, at);
+  const id = word.slice(at + 1).toUpperCase();
+  const all = (await openQuestions(context, loop, write)).filter(one => one.escalation.id === id);
+  const meant = loop === undefined ? all.filter(one => one.isHere) : all;
+  const [only, second] = meant;
+  if (only === undefined && all.length > 0)
+    throw new UsageError(
+      `No loop of this folder has an open ${id}, but another folder has one.`,
+      `Name its loop: ralph answer ${namesOf(all)}`,
+    );
+  if (only === undefined)
+    throw new UsageError(`No open question is called ${JSON.stringify(word)}.`, 'See the open ones: ralph inbox');
+  if (second !== undefined)
+    throw new UsageError(
+      `${meant.length} loops of this folder have an open ${id}.`,
+      `Name its loop: ralph answer ${namesOf(meant)}`,
+    );
+  return only;
+}

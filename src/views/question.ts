@@ -1,0 +1,31 @@
+// Questions to a person in words: what kind each is, and the line that answers it. The same on every surface.
+
+import type { Escalation, EscalationKind } from '../core/event.ts';
+
+/** What it is about, before its summary. */
+export const questionKinds: Readonly<Record<EscalationKind, string>> = {
+  stuck: 'stuck',
+  deviation: 'deviation',
+  unknown: 'a question',
+  blocked: 'blocked',
+  health: 'no sign of life',
+  agent: 'agent cannot work',
+  storage: 'file not written',
+  tamper: 'tests were changed',
+  effect: 'did it happen?',
+  approval: 'approval',
+  budget: 'money',
+};
+
+/** Where only one of the options says enough (did it happen?), neither words nor a mere "again" are an answer. */
+export const isChoice = ({ kind }: Escalation): boolean => kind === 'effect';
+
+/** The line that answers it as it is typed, and behind `#` what else could be said. */
+export function answerLine(loop: string, escalation: Escalation): string {
+  const { id, options } = escalation;
+  const start = `ralph answer ${loop}/${id}`;
+  const numbers = options.slice(1).map((_option, at) => `${at + 2}`);
+  if (isChoice(escalation)) return `${start} --option 1   # or ${[...numbers, '--abort'].join(', ')}`;
+  const [first, ...others] = [...(options.length > 0 ? ['--option 1'] : []), '--text "..."'];
+  return `${start} ${first}   # or ${[...numbers, ...others, '--skip', '--retry', '--abort'].join(', ')}`;
+}
