@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { type CommandRow, commands } from '../src/cli/command-table.ts';
-import { descriptionOf, environmentName, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
+import { descriptionOf, environmentName, fieldOf, flagName, type Key } from '../src/config/fields.ts';
+import { settingGroups } from '../src/config/flags.ts';
 import type { Field } from '../src/config/kinds.ts';
 import { presetValues } from '../src/config/settings.ts';
 import type { Event, EventType } from '../src/core/event.ts';
@@ -12,6 +12,7 @@ import { usualMode } from '../src/modes/registry.ts';
 import { capitalized, formatDuration, formatUsd } from '../src/text/format.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
+import { cliPage } from './docs-cli.ts';
 import { shownEvents } from './docs-events.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -20,44 +21,6 @@ const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `npm 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n');
-
-const settingFlags = new Set(keys.map(flagName));
-const isSetting = (flags: string): boolean => settingFlags.has(/--[a-z-]+/.exec(flags)?.[0] ?? '');
-
-function commandSection(row: CommandRow): string {
-  const options = row.options ?? [];
-  const isRun = row.usage.startsWith('run ');
-  const own = isRun ? options.filter(one => !isSetting(one.flags)) : options;
-  return [
-    `## ralph ${row.usage}`,
-    `${capitalized(row.summary)}.`,
-    ['```', ...row.examples, '```'].join('\n'),
-    ...(isRun ? ['Every setting of [config.md](config.md) is a flag of this command too.'] : []),
-    ...(own.length === 0
-      ? []
-      : [
-          table(
-            ['flag', 'meaning'],
-            own.map(one => [`\`${one.flags}\``, one.description]),
-          ),
-        ]),
-  ].join('\n\n');
-}
-
-function cliPage(): string {
-  return [
-    made,
-    '# Commands',
-    [
-      '`ralph` alone prints an overview, `ralph help COMMAND` the flags of one command, `ralph --version` the version.',
-      'Data goes to standard output, messages to standard error. `[loop]` is a name, an id, or the start of either;',
-      'without one, the newest loop of this folder is meant, else the newest of all.',
-      'Every command also takes `--debug`: it shows the stack of an error.',
-      'Exit codes: [guides/unattended.md](guides/unattended.md#exit-codes).',
-    ].join('\n'),
-    ...commands.map(commandSection),
-  ].join('\n\n');
-}
 
 const preset: Readonly<Record<string, unknown>> = presetValues(usualMode);
 
@@ -83,6 +46,12 @@ function remarks(key: Key): string {
   return [descriptionOf(key), ...notes].join(' ');
 }
 
+function settingCells(key: Key): readonly string[] {
+  const { short } = fieldOf(key);
+  const flag = `${short === undefined ? '' : `-${short}, `}${flagName(key)}`;
+  return [`\`${key}\``, `\`${flag}\``, `\`${environmentName(key)}\``, presetText(key), remarks(key)];
+}
+
 function configPage(): string {
   return [
     made,
@@ -97,22 +66,13 @@ function configPage(): string {
       'Money is in US dollars (`5`, `$5`, `0.50`), a duration has units, largest first (`2h30m`, `90s`). 0, negative numbers',
       'and anything doubtful are refused. A flag whose value looks like a secret is refused, because flags show in `ps`.',
     ].join('\n'),
-    table(
-      ['key in a file', 'flag', 'variable', 'preset', 'meaning'],
-      keys.map(key => {
-        const field: Field = fieldOf(key);
-        const short = field.short === undefined ? '' : `-${field.short}, `;
-        return [
-          `\`${key}\``,
-          `\`${short}${flagName(key)}\``,
-          `\`${environmentName(key)}\``,
-          presetText(key),
-          remarks(key),
-        ];
-      }),
-    ),
+    ...Object.entries(settingGroups).flatMap(([group, keys]) => [
+      `## ${capitalized(group)}`,
+      table(['key in a file', 'flag', 'variable', 'preset', 'meaning'], keys.map(settingCells)),
+    ]),
+    '## Only in the environment',
     [
-      'Only in the environment: `RALPH_HOME` (where the database and the loop folders lie; an absolute path, else',
+      '`RALPH_HOME` (where the database and the loop folders lie; an absolute path, else',
       '`$XDG_DATA_HOME/ralph`, else `~/.local/share/ralph`) and `RALPH_ALLOW_NETWORK_HOME=1` (allow a database on a network',
       'file system, which can damage it).',
     ].join('\n'),
@@ -179,7 +139,7 @@ function eventsPage(): string {
 export function generatedPages(): Readonly<Record<string, string>> {
   return {
     'docs/agents.md': `${[made, agentsPage(table)].join('\n\n')}\n`,
-    'docs/cli.md': `${cliPage()}\n`,
+    'docs/cli.md': `${[made, cliPage(table)].join('\n\n')}\n`,
     'docs/config.md': `${configPage()}\n`,
     'docs/events.md': `${eventsPage()}\n`,
   };

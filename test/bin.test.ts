@@ -127,8 +127,8 @@ describe('bin/ralph on a Node that is new enough', () => {
 
   it('says the version without loading the bundle', () => {
     put('dist/ralph.cjs', "throw new Error('loaded');");
-    for (const node of [pinned, old ?? pinned])
-      expect(run(node, ralph, '--version')).toEqual({ code: 0, out: '7.8.9\n' });
+    for (const word of ['--version', '-V', '-v', 'version'])
+      for (const node of [pinned, old ?? pinned]) expect(run(node, ralph, word)).toEqual({ code: 0, out: '7.8.9\n' });
   });
 
   it('keeps what V8 compiled for a command that ended well, and takes it up until the bundle is another one', () => {

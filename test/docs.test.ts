@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generatedPages } from '../scripts/docs.ts';
-import { commands } from '../src/cli/command-table.ts';
+import { commandGroups, commands } from '../src/cli/command-table.ts';
+import { settingFlags } from '../src/config/flags.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -60,7 +61,25 @@ describe('the generated pages', () => {
     const made = generatedPages();
     for (const row of commands) expect(made['docs/cli.md']).toContain(row.usage);
     expect(made['docs/config.md']).toContain('`maxIterations`');
+    for (const name of Object.keys(commandGroups)) expect(made['docs/cli.md']).toContain(`\n## ralph ${name}\n`);
     expect(made['docs/events.md']).toContain('`iteration.ended`');
+  });
+});
+
+describe('the page of commands', () => {
+  const page = generatedPages()['docs/cli.md'] ?? '';
+  const rows = page.split('\n').filter(line => line.startsWith('| `-'));
+
+  it('says once what three commands share, and names settings only by their page', () => {
+    expect(rows.filter(row => rows.filter(one => one === row).length > 2)).toEqual([]);
+    expect(rows.filter(row => settingFlags().some(one => row.startsWith(`| \`${one.flags}\``)))).toEqual([]);
+    const shared = page.slice(page.indexOf('## Flags'), page.indexOf('## ralph run')).match(/^\| `-[^`]+`/gm) ?? [];
+    expect(new Set(shared).size).toBe(shared.length);
+  });
+
+  it('has an example for each command, and is less than half of what it was', () => {
+    for (const row of commands) expect(page).toContain(`Example: \`${row.examples[0]}\``);
+    expect(page.split('\n').length).toBeLessThan(500);
   });
 });
 

@@ -1,5 +1,5 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
-import { settingFlags } from '../config/fields.ts';
+import { type FlagGroup, settingFlags } from '../config/flags.ts';
 import { interviewRules } from '../modes/interview/rules.ts';
 import { planRules } from '../modes/plan/rules.ts';
 import { projectRules } from '../modes/project/rules.ts';
@@ -8,12 +8,14 @@ import { reviewRules } from '../modes/review/rules.ts';
 import { anyOf } from '../text/format.ts';
 import type { Context, Flags, Words } from './context.ts';
 
-interface FlagRow {
+export interface FlagRow {
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
   /** `--no-commit` is a setting of that name rather than the denial of `--commit`. */
   readonly isSetting?: true;
+  /** Under which heading help shows it, where a command has many. */
+  readonly group?: FlagGroup;
 }
 
 interface CommandModule {
@@ -32,36 +34,51 @@ export interface CommandRow {
   readonly load: () => Promise<CommandModule>;
 }
 
+/** Flags of every command. */
+export const everywhere: readonly FlagRow[] = [
+  { flags: '--debug', description: 'show the stack of an internal error' },
+];
+
 /** The words that name a command. */
 export const nameOf = ({ usage }: CommandRow): readonly string[] =>
   usage.split(' ').filter(word => /^[a-z]/.test(word));
 
-const json: FlagRow = { flags: '--json', description: 'print JSON for programs' };
+const json: FlagRow = {
+  flags: '--json',
+  description: 'print JSON for programs; a run prints it when it comes to rest',
+  group: 'output',
+};
+const dryRun: FlagRow = {
+  flags: '--dry-run',
+  description: 'show what would happen and change nothing',
+  group: 'start',
+};
+const yes: FlagRow = { flags: '--yes', description: 'do not ask first', group: 'start' };
 
-const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only' };
-const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal' };
+const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only', group: 'output' };
+const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal', group: 'start' };
 const printing: readonly FlagRow[] = [
-  { flags: '--quiet', description: 'print only the ending' },
-  { flags: '--json', description: 'print the loop as JSON when it comes to rest' },
+  { flags: '--quiet', description: 'print only the ending', group: 'output' },
+  json,
   ascii,
 ];
 
 /** How a loop is run, whatever it works on. */
 const running: readonly FlagRow[] = [
-  { flags: '--yes', description: 'start without asking' },
+  dryRun,
+  yes,
   noInput,
-  { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
-  { flags: '--force', description: 'allow / or the home folder as the place of work' },
-  { flags: '--dry-run', description: 'show what would happen and write nothing' },
+  { flags: '--new', description: 'start a new loop although one of this file ended with work left', group: 'start' },
+  { flags: '--force', description: 'allow / or the home folder as the place of work', group: 'start' },
   ...printing,
 ];
 
 // What a loop changed, and the way back.
 
 const restoreFlags: readonly FlagRow[] = [
-  { flags: '--dry-run', description: 'show what would happen and change nothing' },
+  dryRun,
   { flags: '--overwrite', description: 'take the old version where yours cannot be merged with it' },
-  { flags: '--yes', description: 'do not ask first' },
+  yes,
   json,
   ascii,
 ];
@@ -134,11 +151,7 @@ const backCommands: readonly CommandRow[] = [
   {
     usage: 'checkpoint prune [loop]',
     summary: 'let old checkpoints go; the first, the last good one and what undo needs stay',
-    options: [
-      { flags: '--keep <number>', description: 'so many of the newest stay (20)' },
-      { flags: '--dry-run', description: 'show what would go and change nothing' },
-      { flags: '--yes', description: 'do not ask first' },
-    ],
+    options: [{ flags: '--keep <number>', description: 'so many of the newest stay (20)' }, dryRun, yes],
     examples: ['ralph checkpoint prune --dry-run', 'ralph checkpoint prune my-loop --keep 5'],
     changes: true,
     load: () => import('./commands/checkpoint-prune.ts'),
@@ -151,7 +164,7 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'review <file>',
     summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [...settingFlags(reviewRules.flags), ...running];
     },
     examples: [
@@ -172,7 +185,7 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'interview <name>',
     summary: 'agents ask you, one after the other, what the spec of a project leaves open; the last writes its tasks',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [...settingFlags(interviewRules.flags), ...running];
     },
     examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
@@ -182,9 +195,13 @@ const modeCommands: readonly CommandRow[] = [
   {
     usage: 'execute <name>',
     summary: 'do the tasks of a project; the same command again resumes',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [
-        { flags: '--iterations <number>', description: 'most iterations of the loop (50 unless told)' },
+        {
+          flags: '--iterations <number>',
+          description: 'most iterations of the loop (50 unless told)',
+          group: 'limits',
+        },
         ...settingFlags(projectRules.flags),
         ...running,
       ];
@@ -197,8 +214,16 @@ const modeCommands: readonly CommandRow[] = [
 
 // Plans and their vault.
 
-const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (vault in this folder unless told)' };
-const ticked: FlagRow = { flags: '--accept-ticked', description: 'boxes that were ticked before are right' };
+const vault: FlagRow = {
+  flags: '--vault <folder>',
+  description: 'the vault (vault in this folder unless told)',
+  group: 'mode',
+};
+const ticked: FlagRow = {
+  flags: '--accept-ticked',
+  description: 'boxes that were ticked before are right',
+  group: 'mode',
+};
 
 const planCommands: readonly CommandRow[] = [
   {
@@ -231,11 +256,11 @@ const planCommands: readonly CommandRow[] = [
   {
     usage: 'plan run <plan>',
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [
         ...settingFlags(planRules.flags),
         vault,
-        { flags: '--yes', description: 'start without asking; it approves nothing' },
+        { flags: '--yes', description: 'start without asking; it approves nothing', group: 'start' },
         ticked,
         noInput,
         ...printing,
@@ -248,12 +273,12 @@ const planCommands: readonly CommandRow[] = [
   {
     usage: 'plan watch',
     summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [
         ...settingFlags(planRules.flags).filter(one => !one.flags.startsWith('--on-approval')),
         vault,
-        { flags: '--once', description: 'do what is there now, then leave (for cron)' },
-        { flags: '--quiet', description: 'print only the endings' },
+        { flags: '--once', description: 'do what is there now, then leave (for cron)', group: 'start' },
+        { flags: '--quiet', description: 'print only the endings', group: 'output' },
         ascii,
       ];
     },
@@ -363,17 +388,27 @@ const taskCommands: readonly CommandRow[] = [
   },
 ];
 
+/** Commands of two words: what those that begin with the same word are about. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  agents: 'the coding agents that Ralph can start: which are installed here, and whether they answer',
+  audit: 'whether the recorded events of a loop are whole and unchanged',
+  checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
+  loops: 'all loops on this machine, those that are over too',
+  plan: 'plans: documents of steps that you approve before Ralph carries them out',
+  task: 'the tasks of a loop or of a document: look at them, decide about one, add one, convert lists',
+};
+
 export const commands: readonly CommandRow[] = [
   {
     usage: 'run [what]',
     summary:
       'work until it is done and proven: a goal in words, a task list, a prompt, a plan; the same command again resumes',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [
         ...settingFlags(),
-        { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}` },
-        { flags: '--no-criteria', description: 'allow stories without acceptance criteria' },
-        { flags: '--accept-ticked', description: 'take boxes that were ticked before for done' },
+        { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}`, group: 'mode' },
+        { flags: '--no-criteria', description: 'allow stories without acceptance criteria', group: 'mode' },
+        { flags: '--accept-ticked', description: 'take boxes that were ticked before for done', group: 'mode' },
         ...running,
       ];
     },
@@ -381,7 +416,7 @@ export const commands: readonly CommandRow[] = [
       "ralph run PRD.json --agent claude --verify 'npm test'",
       'ralph run "make the tests of the parser pass" --max-cost 5',
       'ralph run PROMPT.md --max-duration 4h',
-      "ralph run PRD.json --agent claude/opus --fallback codex,gemini --verify 'npm test'",
+      "ralph run PRD.json --agent claude/opus --fallback codex --verify 'npm test'",
       "ralph run PRD.json --agent-command 'my-agent --headless' --verify 'npm test'",
       'ralph run PRD.json --max-iterations 10 --max-cost 5 --max-duration 2h',
     ],
@@ -450,7 +485,7 @@ export const commands: readonly CommandRow[] = [
     usage: 'resume [loop]',
     summary:
       'go on with a loop, counters kept: it runs with what it was started with; one that is at work is only unpaused',
-    get options() {
+    get options(): readonly FlagRow[] {
       return [...settingFlags(), ...running.filter(one => one.flags !== '--new')];
     },
     examples: [
@@ -533,7 +568,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'agents test [agent]',
     summary: 'one tiny real question to an agent, in a scratch folder and with your own login; it costs a little',
-    options: [{ flags: '--yes', description: 'do not ask first' }, json],
+    options: [yes, json],
     examples: ['ralph agents test', 'ralph agents test claude/haiku --yes'],
     load: () => import('./commands/agents-test.ts'),
   },
@@ -550,5 +585,11 @@ export const commands: readonly CommandRow[] = [
     options: [json],
     examples: ['ralph audit verify', 'ralph audit verify my-loop'],
     load: () => import('./commands/audit-verify.ts'),
+  },
+  {
+    usage: 'version',
+    summary: 'print the version, as --version and -v do',
+    examples: ['ralph version'],
+    load: () => import('./commands/version.ts'),
   },
 ];

@@ -1,13 +1,8 @@
 // The entry of `ralph`: parses the command line and loads only the command that was asked for.
 import { UsageError } from '../text/errors.ts';
-import { version } from '../version.ts';
 import { flushOutput, folded, guardOutput } from './terminal.ts';
 
 async function main(words: readonly string[]): Promise<number> {
-  if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
-    process.stdout.write(`${version()}\n`);
-    return 0;
-  }
   const { runProgram } = await import('./program.ts');
   return runProgram(words);
 }

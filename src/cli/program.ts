@@ -8,7 +8,7 @@ import { looksSecret } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
-import { type CommandRow, commands, nameOf } from './command-table.ts';
+import { type CommandRow, commands, everywhere, nameOf } from './command-table.ts';
 import { makeContext } from './context.ts';
 
 /** Commander's words as a sentence of ours. */
@@ -43,10 +43,17 @@ const namedRow = (words: readonly string[]): CommandRow | undefined =>
 const rowsBelow = (group: string | undefined): readonly CommandRow[] =>
   commands.filter(row => nameOf(row).length > 1 && nameOf(row)[0] === group);
 
-/** `ralph help WORDS` of something that is not there is a typo: parsing the words alone says so and suggests. */
-function helpWords(words: readonly string[]): readonly string[] {
-  const isGroup = words.length === 1 && rowsBelow(words[0]).length > 0;
-  return isGroup || namedRow(words) !== undefined ? [...words, '--help'] : words.slice(0, 2);
+/** `ralph help WORDS`, or a command with --help; nothing where the words name none: parsing them says so and suggests. */
+async function helpText(words: readonly string[], isHelp: boolean): Promise<string | undefined> {
+  const flag = words.findIndex(word => ['--help', '-h', '--'].includes(word));
+  if (!isHelp && (flag < 0 || words[flag] === '--')) return undefined;
+  const [first = ''] = words;
+  const row = namedRow(words);
+  const { commandHelp, groupHelp, topicHelp } = await import('./help/help.ts');
+  const columns = process.stdout.columns || 80;
+  if (row !== undefined) return commandHelp(row, columns);
+  if (words.length > 1 && flag !== 1) return undefined;
+  return rowsBelow(first).length > 0 ? groupHelp(first, columns) : topicHelp(first, columns);
 }
 
 /** Without its flags where it is not asked for: a start pays for each. */
@@ -64,8 +71,7 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
     if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
     made.addOption(flag);
   }
-  made.option('--debug', 'show the stack of an internal error');
-  made.addHelpText('after', `\nExamples:\n${row.examples.map(example => `  ${example}`).join('\n')}`);
+  for (const { flags, description } of everywhere) made.option(flags, description);
   made.action(async (...given: unknown[]) => {
     const flags = given.at(-2) as Record<string, unknown>;
     const words = given.slice(0, -2).flat() as (string | undefined)[]; // `<id...>` is a list
@@ -90,26 +96,53 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
 const quietly = (one: Command): Command =>
   one.exitOverride().configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) });
 
-function usageError(error: CommanderError, words: readonly string[]): UsageError {
+/** The words after the name of a command that are neither flags nor their values. */
+function textWords(program: Command, name: readonly string[]): readonly string[] {
+  let command: Command | undefined = program;
+  for (const word of name) command = command?.commands.find(one => one.name() === word);
+  return command?.args ?? [];
+}
+
+async function usageError(error: CommanderError, program: Command, words: readonly string[]): Promise<UsageError> {
   const [first] = words;
+  const known = namedRow(words);
+  const name = known === undefined ? [] : nameOf(known);
+  const isGroup = known === undefined && rowsBelow(first).length > 0;
   if (error.code === 'commander.help') {
     const below = rowsBelow(first).map(row => nameOf(row)[1]);
     return new UsageError(`${first} needs one more word: ${below.join(' or ')}.`, `See them: ralph help ${first}`);
   }
-  const known = namedRow(words);
-  const hint =
-    known === undefined ? 'See the commands: ralph help' : `See its flags: ralph help ${nameOf(known).join(' ')}`;
-  return new UsageError(plainMessage(error), hint);
+  if (!isGroup && ['commander.excessArguments', 'commander.unknownCommand'].includes(error.code)) {
+    const { unquotedHint } = await import('./help/unquoted.ts');
+    const texts = { command: name.join(' '), typed: words.slice(name.length), words: textWords(program, name) };
+    const hint = unquotedHint(texts);
+    const isTypo = plainMessage(error).endsWith('?'); // it suggests a command
+    if (hint !== undefined && !isTypo) return new UsageError(hint);
+  }
+  const hint = `${known === undefined ? 'See the commands' : 'See its flags'}: ralph help`;
+  return new UsageError(plainMessage(error), [hint, ...(isGroup ? [first] : name)].join(' '));
 }
+
+/** `ralph help WORD` of something that is not there. */
+async function noSuchHelp(error: UsageError): Promise<UsageError> {
+  const { topics } = await import('./help/topics.ts');
+  return new UsageError(error.message, `${error.hint}; topics: ${Object.keys(topics).join(', ')}`);
+}
+
+/** Of the command line as a whole: no command, only what is asked about Ralph. */
+const isOverview = (words: readonly string[]): boolean =>
+  words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(words[0] ?? ''));
 
 export async function runProgram(words: readonly string[]): Promise<number> {
   refuseSecrets(words);
   const [first] = words;
-  if (words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(first ?? ''))) {
-    process.stdout.write(await overview());
+  const isHelp = first === 'help';
+  const asked = isHelp ? words.slice(1) : first === '-v' ? ['--version'] : words;
+  const help = isOverview(words) ? await overview() : await helpText(asked, isHelp);
+  if (help !== undefined) {
+    process.stdout.write(help);
     return 0;
   }
-  const asked = first === 'help' ? helpWords(words.slice(1)) : words;
   const named = namedRow(asked);
   let code = 0;
   const program = quietly(new Command('ralph'))
@@ -128,7 +161,8 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    throw usageError(error, words);
+    const refusal = await usageError(error, program, asked);
+    throw isHelp ? await noSuchHelp(refusal) : refusal;
   }
 }
 

@@ -1,7 +1,7 @@
 // The one table of settings: config files, flags, environment names, help and docs all derive from it. Help loads it, so it loads no reader.
 import { modesWith } from '../modes/registry.ts';
 import { capitalized, flagOf } from '../text/format.ts';
-import { commandCharactersMax, type Field, kinds, million } from './kinds.ts';
+import { commandCharactersMax, type Field, million } from './kinds.ts';
 import type { ValueOf } from './values.ts';
 
 /** The settings of checks beyond their commands. */
@@ -397,26 +397,4 @@ export function descriptionOf(key: Key): string {
   const { description } = fieldOf(key);
   const [only, ...others] = modesWith(key);
   return only === undefined || others.length > 0 ? description : `${capitalized(only)}: ${description}`;
-}
-
-/** The settings of a mode that knows these among what not every mode knows, as commander and help take them; without it, all. */
-export function settingFlags(known?: readonly string[]) {
-  return keys
-    .filter(key => known === undefined || known.includes(key) || modesWith(key).length === 0)
-    .map(key => {
-      const { kind, short, example } = fieldOf(key);
-      const { placeholder, isList } = kinds[kind];
-      const flag = flagName(key);
-      const use = kind === 'truth' ? flag : `${flag} ${quoted(example)}`;
-      return {
-        flags: `${short === undefined ? '' : `-${short}, `}${flag}${placeholder}`,
-        description: `${descriptionOf(key)} (${use})`,
-        repeatable: isList,
-        isSetting: true as const,
-      };
-    });
-}
-
-function quoted(example: string): string {
-  return /^[A-Za-z0-9._:,/-]+$/.test(example) ? example : `'${example}'`;
 }

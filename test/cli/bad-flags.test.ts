@@ -104,7 +104,7 @@ describe('words that are not understood', () => {
     [['help', 'statsu'], /Unknown command 'statsu'; did you mean status\?/],
     [['loops'], /loops needs one more word: list or show/],
     [['audit'], /audit needs one more word: verify/],
-    [['run', 'PRD.json', 'PRD2.json'], /Too many arguments for 'run'/],
+    [['run', 'PRD.json', 'PRD2.json'], /Give one document at a time, or a goal in quotes: ralph run PRD\.json/],
     [['status', '--verify', 'x'], /Unknown option '--verify'/],
     [['run', 'PRD.json', '--max-cost'], /argument missing/],
   ];

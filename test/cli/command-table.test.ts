@@ -37,7 +37,7 @@ const data = async (...words: readonly string[]): Promise<string> => {
 describe('about Ralph itself', () => {
   it.concurrent('--version prints the version and nothing else', async () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
-    for (const flag of ['--version', '-V']) expect(await data(flag)).toBe(`${version}\n`);
+    for (const word of ['--version', '-V', '-v', 'version']) expect(await data(word)).toBe(`${version}\n`);
   });
 
   it.concurrent('ralph, ralph help and ralph --help are a dozen lines with the next step for this folder', async () => {

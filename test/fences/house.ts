@@ -172,7 +172,7 @@ export const house: House = {
         'modes/*/rules.ts',
         'modes/*/commands.ts',
         'modes/plan/commands',
-        'config/fields.ts',
+        'config/flags.ts',
       ],
     },
     'version.ts': { values: [] },

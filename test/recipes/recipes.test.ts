@@ -105,7 +105,7 @@ describe('a command that was added', () => {
 
 describe('a mode that was added', () => {
   it('stands in the pages, and can be named', async () => {
-    expect(copy.read('docs/cli.md')).toMatch(/what the document is: .*triage/);
+    expect(copy.read('docs/cli.md')).toMatch(/[Ww]hat the document is: .*triage/);
     const { stderr } = await ralph('run', 'nothing.json', '--mode', 'triage', '--force');
     expect(stderr).toContain('There is no file "nothing.json".');
   });

@@ -1,0 +1,92 @@
+// The page of all commands: what several of them share stands once, then each has its sentence, an example, its own flags.
+import {
+  type CommandRow,
+  commandGroups,
+  commands,
+  everywhere,
+  type FlagRow,
+  nameOf,
+} from '../src/cli/command-table.ts';
+import { exitCodes, topics } from '../src/cli/help/topics.ts';
+import { capitalized } from '../src/text/format.ts';
+
+type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
+
+const commandsForShared = 3;
+
+const sameFlag = (one: FlagRow, other: FlagRow): boolean =>
+  one.flags === other.flags && one.description === other.description;
+const ownFlags = (row: CommandRow): readonly FlagRow[] => (row.options ?? []).filter(one => !one.isSetting);
+const takers = (flag: FlagRow): readonly CommandRow[] =>
+  commands.filter(row => ownFlags(row).some(one => sameFlag(one, flag)));
+const isShared = (flag: FlagRow): boolean => takers(flag).length >= commandsForShared;
+
+function sharedFlags(): readonly FlagRow[] {
+  const all = commands.flatMap(ownFlags).filter(isShared);
+  return all.filter((flag, at) => all.findIndex(one => sameFlag(one, flag)) === at);
+}
+
+const flagCells = ({ flags, description }: FlagRow): readonly string[] => [`\`${flags}\``, capitalized(description)];
+
+/** The flags that a command shares with others, by name. */
+function alsoTakes(row: CommandRow): string {
+  const names = ownFlags(row)
+    .filter(isShared)
+    .map(({ flags }) => `\`${/--[a-z-]+/.exec(flags)?.[0]}\``);
+  const settings = row.options?.some(one => one.isSetting) ? ['the [settings](config.md) as flags'] : [];
+  const all = [...settings, ...names];
+  return all.length === 0 ? '' : ` Takes ${all.join(', ')}.`;
+}
+
+function commandSection(row: CommandRow, level: string, table: Table): string {
+  const own = ownFlags(row).filter(one => !isShared(one));
+  const [example = ''] = row.examples;
+  return [
+    `${level} ralph ${row.usage}`,
+    `${capitalized(row.summary)}.${alsoTakes(row)}\nExample: \`${example}\``,
+    ...(own.length === 0 ? [] : [table(['flag', 'meaning'], own.map(flagCells))]),
+  ].join('\n\n');
+}
+
+/** Commands in the order of the table; those of a group stand below its own heading, where the first of them is. */
+function sections(table: Table): readonly string[] {
+  return commands.flatMap((row, at) => {
+    const [group = '', second] = nameOf(row);
+    if (second === undefined) return [commandSection(row, '##', table)];
+    const isFirst = commands.findIndex(one => nameOf(one)[0] === group) === at;
+    const heading = isFirst ? [`## ralph ${group}`, `${capitalized(commandGroups[group] ?? group)}.`] : [];
+    return [...heading, commandSection(row, '###', table)];
+  });
+}
+
+export function cliPage(table: Table): string {
+  return [
+    '# Commands',
+    [
+      '`ralph` alone prints an overview, `ralph help COMMAND` the flags and examples of one command, `ralph version` (also',
+      '`-v`, `--version`) the version. Data goes to standard output, messages to standard error.',
+      '`[loop]` is a name, an id, or the start of either; without one, the newest loop of this folder is meant, else the',
+      `newest of all. \`ralph help TOPIC\` explains ${Object.keys(topics)
+        .map(name => `\`${name}\``)
+        .join(', ')}.`,
+    ].join('\n'),
+    '## Flags that commands share',
+    [
+      'Commands that start a loop take every [setting](config.md) that their mode knows as a flag: `--max-iterations 10`.',
+      'These flags mean the same wherever they are taken; each command below names which of them it takes.',
+    ].join('\n'),
+    table(
+      ['flag', 'meaning'],
+      [
+        ...sharedFlags().map(flagCells),
+        ...everywhere.map(one => [`\`${one.flags}\``, `${capitalized(one.description)} (every command)`]),
+      ],
+    ),
+    ...sections(table),
+    '## Exit codes',
+    table(
+      ['code', 'meaning', 'what to do'],
+      exitCodes.map(({ code, means, next }) => [code, capitalized(means), capitalized(next)]),
+    ),
+  ].join('\n\n');
+}
