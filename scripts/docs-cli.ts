@@ -69,6 +69,7 @@ export function cliPage(table: Table): string {
       `newest of all. \`ralph help TOPIC\` explains ${Object.keys(topics)
         .map(name => `\`${name}\``)
         .join(', ')}.`,
+      'How the most used commands look at a terminal: [screens.md](screens.md).',
     ].join('\n'),
     '## Flags that commands share',
     [

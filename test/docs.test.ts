@@ -83,6 +83,21 @@ describe('the page of commands', () => {
   });
 });
 
+describe('the captured screens (npm run screens)', () => {
+  const screens = [...read('docs/screens.md').matchAll(/^```text\n([\s\S]*?)^```/gm)].map(match => match[1]!);
+
+  it('show run, question, status, inbox, ending, report and explain, as wide as a terminal and without its codes', () => {
+    const first = screens.map(text => text.split('\n')[0]!);
+    for (const name of ['run', 'status', 'inbox', 'report', 'explain'])
+      expect(first.some(line => line.startsWith(`$ ralph ${name}`))).toBe(true);
+    for (const wanted of ['needs you', 'Press Enter to start', 'Done: 3 of 3 tasks'])
+      expect(screens.join('')).toContain(wanted);
+    expect(screens.flatMap(text => text.split('\n')).filter(line => line.length > 80 || /\p{Cc}/u.test(line))).toEqual(
+      [],
+    );
+  });
+});
+
 describe('every document', () => {
   it('links only to what is there', () => {
     expect(pages.flatMap(page => deadLinks(page, read(page)))).toEqual([]);
