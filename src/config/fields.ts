@@ -67,7 +67,7 @@ const modeFields = {
   },
   haltOnMaxAttempts: {
     kind: 'truth',
-    description: 'A task that has used up its attempts ends the loop, instead of being set aside.',
+    description: 'A task that has used up its attempts ends the loop, instead of being blocked.',
     example: 'true',
   },
   checkpointInterval: {
@@ -155,7 +155,7 @@ export const fields = {
   maxAttempts: {
     kind: 'whole',
     most: million,
-    description: 'Most attempts at one task before it is set aside.',
+    description: 'Most attempts at one task before it is blocked.',
     example: '3',
   },
   maxAverageDuration: {
