@@ -204,7 +204,10 @@ describe.skipIf(old === undefined)(`bin/ralph on a Node that is too old${why}`, 
     rmSync(join(checkout, 'node_modules'), { recursive: true });
     const { code, error } = run(old!, ralph, 'where');
     expect(code).toBe(2);
-    expect(error).toBe(`ralph needs Node 22.18 or newer; this is Node ${version(old!)}.\n`);
+    expect(error).toMatch(
+      `ralph needs Node 22.18 or newer, and this is Node ${version(old!)}: install a newer one, or run \`npm start\``,
+    );
+    expect(error?.split('\n')).toHaveLength(2);
   });
 
   it('gives up instead of turning in circles when the pinned Node is too old as well', () => {

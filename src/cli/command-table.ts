@@ -296,7 +296,7 @@ const planCommands: readonly CommandRow[] = [
 
 // Tasks: look at them, decide about one, add one, carry lists over.
 
-const loop: FlagRow = { flags: '--loop <loop>', description: 'of this loop (the newest of this folder unless told)' };
+const loop: FlagRow = { flags: '--loop <loop>', description: 'the loop (the newest of this folder unless told)' };
 const force: FlagRow = { flags: '--force', description: 'replace the file if it is there already' };
 
 const taskCommands: readonly CommandRow[] = [
@@ -408,7 +408,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'run [what]',
     summary:
-      'work until it is done and proven: a goal in words, a task list, a prompt, a plan; the same command again resumes',
+      'work on a goal in words, a task list, a prompt or a plan until it is done and proven; the same command resumes',
     get options(): readonly FlagRow[] {
       return [
         ...settingFlags(),

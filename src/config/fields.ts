@@ -24,7 +24,7 @@ const checkFields = {
   },
   protect: {
     kind: 'paths',
-    description: 'A file or folder put back before every check; !PATH lifts that of a check’s own script.',
+    description: 'A file or folder that is put back before every check; !PATH leaves a check’s own script unprotected.',
     example: 'scripts/verify',
   },
   judge: {
@@ -67,7 +67,7 @@ const modeFields = {
   },
   haltOnMaxAttempts: {
     kind: 'truth',
-    description: 'A task that has used up its attempts ends the loop, instead of being set aside.',
+    description: 'A task that has used up its attempts ends the loop, instead of being blocked.',
     example: 'true',
   },
   checkpointInterval: {
@@ -109,7 +109,7 @@ export const fields = {
   maxCost: {
     kind: 'money',
     unlimited: true,
-    description: 'Most money to spend, in US dollars; set by nobody, it only alerts for what a subscription covers.',
+    description: 'Most money to spend, in US dollars; unless you set it, it only warns where a subscription pays.',
     example: '$5',
   },
   maxTokens: {
@@ -135,14 +135,14 @@ export const fields = {
     kind: 'whole',
     most: million,
     unlimited: true,
-    description: 'Failed iterations in a row that end the loop; of a list of tasks only when it is given.',
+    description: 'Failed iterations in a row that end the loop; for a list of tasks only if you set it.',
     example: '5',
   },
   noProgress: {
     kind: 'whole',
     most: million,
     unlimited: true,
-    description: 'Iterations without anything completed that end the loop; of a list of tasks only when it is given.',
+    description: 'Iterations in a row without progress that end the loop; for a list of tasks only if you set it.',
     example: '5',
   },
   maxBlocked: {
@@ -155,7 +155,7 @@ export const fields = {
   maxAttempts: {
     kind: 'whole',
     most: million,
-    description: 'Most attempts at one task before it is set aside.',
+    description: 'Most attempts at one task before it is blocked.',
     example: '3',
   },
   maxAverageDuration: {
@@ -199,7 +199,7 @@ export const fields = {
   strongerAfter: {
     kind: 'whole',
     most: million,
-    description: 'After how many refused claims of a task that is.',
+    description: 'Refused claims of a task after which --stronger takes over.',
     example: '3',
   },
   taskAgent: {
@@ -291,7 +291,8 @@ export const fields = {
     kind: 'choice',
     choices: ['auto', 'bwrap', 'none'],
     userOnly: true,
-    description: 'Confine agents and checks with bubblewrap: where it works, or exit 10, or not at all.',
+    description:
+      'Confine agents and checks with bubblewrap: where it works (auto), or else exit 10 (bwrap), or never (none).',
     example: 'bwrap',
   },
   firstByteTimeout: {
@@ -330,7 +331,7 @@ export const fields = {
   protectAnew: {
     kind: 'truth',
     userOnly: true,
-    description: 'Take the check scripts as they are now for the ones to protect.',
+    description: 'Protect the check scripts as they are now.',
     example: 'true',
   },
   verifyTimeout: { kind: 'duration', description: 'Longest time of one check.', example: '10m' },

@@ -42,6 +42,13 @@ describe('help of a command', () => {
   );
 });
 
+it('an example that goes on in the next line is still what a shell takes: no text in quotes is broken', () => {
+  const help = commands.map(row => commandHelp(row, 60)).join('');
+  const broken = [...help.matchAll(/^ {2}(.*) \\$/gm)].map(match => match[1]!);
+  expect(broken.length).toBeGreaterThan(5);
+  expect(broken.filter(line => line.split("'").length % 2 === 0)).toEqual([]);
+});
+
 describe('help of a command group', () => {
   it('there is one for each first word of two', () => {
     expect(groups.toSorted()).toEqual(Object.keys(commandGroups).toSorted());

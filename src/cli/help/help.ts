@@ -42,12 +42,15 @@ function list(pairs: readonly Pair[], columns: number): string {
 const prose = (text: string, columns: number): string =>
   wrapped(`${capitalized(text)}.`, widthOf(columns) - 1).join('\n');
 
+const isOpen = (text: string): boolean => ["'", '"'].some(quote => text.split(quote).length % 2 === 0);
+
 /** A line that is too long goes on at its next flag, as a shell takes it. */
 function example(line: string, columns: number): string {
   const rows: string[] = [];
   for (const part of line.split(/ (?=--?[a-z])/)) {
     const longer = `${rows.at(-1)} ${part}`;
-    if (rows.length > 0 && longer.length <= columns - 5) rows[rows.length - 1] = longer;
+    const isQuoted = rows.length > 0 && isOpen(rows.join(' ')); // a text in quotes stays whole
+    if (isQuoted || (rows.length > 0 && longer.length <= columns - 5)) rows[rows.length - 1] = longer;
     else rows.push(part);
   }
   return `  ${rows.join(' \\\n    ')}`;
