@@ -139,7 +139,7 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
 
 function nameWords(facts: AgentFacts, { config, isFound }: Prepared, isFirst: boolean): string {
   if (facts.agent === 'command') return `command: ${config.agentCommand}`;
-  if (facts.agent === 'scripted') return `scripted (plays ${config.script ?? 'a script'}; no model is called)`;
+  if (facts.isInProcess === true) return `scripted (plays ${config.script ?? 'a script'}; no model is called)`;
   const how = isFound && isFirst ? ' (found on PATH; --agent chooses another)' : '';
   const usual = facts.account?.model;
   const model = facts.model ?? (usual && `${usual.name} (${usual.from})`);

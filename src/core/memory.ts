@@ -1,7 +1,7 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
 import { type Phase, phases, type Report } from '../messages/report.ts';
-import { takeCharacters } from '../text/text.ts';
+import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
 
@@ -12,6 +12,16 @@ type Layer = keyof typeof entriesMax;
 export function remember(memory: Memory, layer: Layer, entry: string): Memory {
   const text = takeCharacters(entry.trim(), entryCharsMax);
   return text === '' ? memory : { ...memory, [layer]: [...memory[layer], text].slice(-entriesMax[layer]) };
+}
+
+const headCharsMax = 150;
+
+/** Why a claim was refused, as an entry: its first line, which names the check, and the end of what that printed. */
+export function refusalEntry(rejection: string): string {
+  const text = rejection.trim();
+  if (text.length <= entryCharsMax) return text;
+  const head = `${takeCharacters(text.split('\n', 1)[0] ?? '', headCharsMax)}\n[…] `;
+  return `${head}${takeLastCharacters(text, entryCharsMax - head.length)}`;
 }
 
 const titles: Readonly<Record<Layer, string>> = {

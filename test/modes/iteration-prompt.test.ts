@@ -134,6 +134,21 @@ describe('what the past adds', () => {
     expect(text).toContain('attempt 2 at this task');
   });
 
+  it('given a long failure, then its end stands in the retry prompt, once, and in prompts of other tasks by its end too', () => {
+    const story = new Story({ checks });
+    story.iteration('A', claims('A'));
+    const noise = Array.from({ length: 80 }, (_, n) => `ok ${n} and some more words`).join('\n');
+    const detail = `${noise}\nFAIL cart.test.ts: expected 3, got 4\nExit code 1.`;
+    story.when({ type: 'checked', iteration: 1, outcomes: [{ name: 'npm test', passed: false, detail, durationMs: 1 }] });
+    story.begin('A');
+    expect(promptOf(story).text.split('FAIL cart.test.ts')).toHaveLength(2);
+    expect(promptOf(story).text.split('the check "npm test" failed')).toHaveLength(2);
+    story.performed(says('x'));
+    story.begin('B');
+    expect(promptOf(story).text).toContain('> the claim was refused: the check "npm test" failed\n> […] ');
+    expect(promptOf(story).text).toContain('> FAIL cart.test.ts: expected 3, got 4\n> Exit code 1.');
+  });
+
   it('given a promise with open tasks, then the next prompt explains the refusal (F76)', () => {
     const story = new Story({ checks });
     story.iteration('A', says('<promise>DONE</promise>'));

@@ -45,6 +45,8 @@ export interface AgentFacts {
   readonly proof?: Proof;
   /** Where the money figures come from. */
   readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
+  /** It works in Ralph's own process: no program is started for it. */
+  readonly isInProcess?: true;
 }
 
 /** A performer, and what is known about it unless a program brought it along or it is an action. */
@@ -124,7 +126,7 @@ async function checkedScript({ config, directory }: AgentNeeds): Promise<Checked
   if (!parsed.ok) throw new UsageError(`${config.script}: ${parsed.problem}`);
   const { script } = parsed;
   return {
-    facts: { spec: 'scripted', agent: 'scripted', cost: 'agent' },
+    facts: { spec: 'scripted', agent: 'scripted', cost: 'agent', isInProcess: true },
     make: () => scriptedAgent({ script }),
   };
 }

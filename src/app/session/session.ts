@@ -88,8 +88,10 @@ export type Outcome =
 
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
 export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
-  const areOurs = Object.values(prepared.performers).some(({ facts }) => (facts?.agent ?? 'scripted') !== 'scripted');
-  if (areOurs || prepared.checks.length > 0) void processesAhead(prepared);
+  const startsPrograms = Object.values(prepared.performers).some(
+    ({ facts }) => facts !== undefined && facts.isInProcess !== true,
+  );
+  if (startsPrograms || prepared.checks.length > 0) void processesAhead(prepared);
   return withLease<Outcome>(
     ledger,
     `document:${prepared.path}`,

@@ -1,7 +1,7 @@
 // Folds of checks, merges, checkpoints, restores and commits.
 
 import { type CheckpointMark, type EventOf, nobody, noIteration } from '../event.ts';
-import { remember } from '../memory.ts';
+import { refusalEntry, remember } from '../memory.ts';
 import {
   type CheckpointDue,
   markUnsaved,
@@ -28,7 +28,7 @@ function claimRefused(state: State, { iteration, task }: Proof, rejection: strin
     claimFailed,
     refusedClaims: state.settings.policy.setsAside ? (one.refusedClaims ?? 0) + 1 : undefined,
   }));
-  return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', rejection) };
+  return { ...markUnsaved(refused, task), memory: remember(refused.memory, 'errors', refusalEntry(rejection)) };
 }
 
 export function checkEnded(state: State, event: EventOf<'check.ended'>): State {

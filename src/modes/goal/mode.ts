@@ -117,7 +117,7 @@ export function goalPrompt(state: State, live: LiveIteration, instructions: stri
     stable,
     nowSection(state, live),
     task === undefined ? '' : refusalSection(state, task),
-    memorySection(state),
+    memorySection(state, task),
   ]);
   const system = continuationPrompt(state, live.task);
   return { text: `${text}\n`, stableHash: prefixHash(stable), system: system || undefined };

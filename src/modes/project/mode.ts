@@ -52,7 +52,7 @@ export function executePrompt(
     task: taskText(task, state, live),
     refusals: refusalSection(state, task),
     obstacles: obstacleText(state.memory.obstacles, task.id),
-    state: joined([continuationPrompt(state, task.id), memorySection(state)]),
+    state: joined([continuationPrompt(state, task.id), memorySection(state, task)]),
     diff: diffText(facts['diff'] ?? ''),
   });
 }

@@ -125,7 +125,7 @@ export function documentPrompt(
     task === undefined ? '' : refusalSection(state, task),
     scratchpadSection(facts['scratchpad']),
     continuationPrompt(state, live.task),
-    memorySection(state),
+    memorySection(state, task),
   ]);
   return { text: `${text}\n`, stableHash: prefixHash(stable) };
 }

@@ -138,7 +138,7 @@ export function reviewPrompt(
     taskSection(task, state, live),
     refusalSection(state, task),
     state.iterations.last?.task === live.task ? continuationPrompt(state, live.task) : '',
-    memorySection({ ...state, memory: { ...state.memory, recent: [] } }), // what reviewers said last is in the issues
+    memorySection({ ...state, memory: { ...state.memory, recent: [] } }, task), // what reviewers said last is in the issues
     endSection(state, task),
   ]);
   return { text: `${text}\n`, stableHash: prefixHash(stable) };
