@@ -1,4 +1,5 @@
 // Documents of loops: read and opened by the formats of their mode.
+import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
 import { documentBytesMax, type InstructionsFile, readText } from '../documents/text-file.ts';
@@ -26,6 +27,14 @@ function instructionsOf({ mode: { instructions }, path, directory }: DocumentPla
   if (instructions === undefined) return undefined;
   const { name, within, text, isWritten } = instructions;
   return { path: join(within === 'document' ? dirname(path) : directory, name), text, isWritten };
+}
+
+/** Said before it happens: a file of ours appears in the user's folder. */
+export function instructionNotices(place: DocumentPlace): readonly string[] {
+  const file = instructionsOf(place);
+  if (file === undefined || !file.isWritten || existsSync(file.path)) return [];
+  const what = `${basename(file.path)} is not there yet: the loop makes it beside ${basename(place.path)}`;
+  return [`${what}. Every agent gets it as its instructions; edit it as you like.`];
 }
 
 /** The document of a loop; `folder`: the loop's own. */

@@ -284,6 +284,8 @@ export type Event =
         paths: number;
         /** Changed by the work and not committed, because dirty at the start. */
         left: readonly string[];
+        /** The document is left out for good: said by the first commit without it. */
+        documentLeft?: true;
         because: Because;
         failed?: string;
       }

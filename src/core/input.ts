@@ -118,7 +118,7 @@ export type Input =
   /** An action is about to have its effect: the answer is whether this was recorded. */
   | Variant<'intended', { iteration: number; repeatable: boolean }>
   | Variant<'merged', { iteration: number; merged: boolean; detail: string }>
-  | Variant<'committed', Omit<Of<'work.committed'>, 'because'>>
+  | Variant<'committed', Omit<Of<'work.committed'>, 'because' | 'documentLeft'>>
   | Variant<'set-aside', Omit<Of<'work.set-aside'>, 'because'>>
   | Variant<'given-back', Omit<Of<'work.given-back'>, 'because'>>
   | Variant<'saved', { marks: readonly TaskMark[]; hash: string; restored?: string; failed?: string }>

@@ -238,6 +238,8 @@ interface CheckpointState {
   readonly uncommitted: readonly string[];
   /** The task whose unfinished work lies in the files that all tasks share. */
   readonly unfinished?: string;
+  /** The document stays out of the commits, and that was said. */
+  readonly documentLeft?: true;
 }
 
 /** What the rules of the mode keep, and what they say of the goal. */

@@ -8,6 +8,7 @@ import writeFileAtomic from 'write-file-atomic';
 import { setsAside } from '../core/state.ts';
 import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
 import type { Checkpoints, Exchanged, Span } from '../git/checkpoints.ts';
+import type { CommitSubject } from '../git/commits.ts';
 import { redactDeep } from '../secrets/redactor.ts';
 import { Bug } from '../text/errors.ts';
 import { checkpointRecord, recordText, type VerifiedRecord, verifyRecord } from '../views/checkpoint-record.ts';
@@ -81,6 +82,13 @@ export const restore: Perform<'restore'> = async ({ due }, { engine, state, post
   post({ type: 'restored', written: written.length, deleted: deleted.length, merged, kept });
 };
 
+/** What the commit of a task says instead of that the loop did it. */
+function fateOf(task: Task | undefined, iteration: number): Pick<CommitSubject, 'fate' | 'body'> {
+  if (task?.status === 'skipped') return { fate: 'left out', body: 'Left out: nobody works on it.' };
+  if (task?.status === 'done') return { body: task.closedBy && `Done by ${task.closedBy}, unverified.` };
+  return { fate: 'progress', body: `What was there after iteration ${iteration}. The task is not done yet.` };
+}
+
 export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, state, post }) => {
   const done = { task, iteration, commit: '', paths: 0, left: [] as readonly string[] };
   const failed = (why: { readonly problem: string; readonly fix?: string }): void =>
@@ -92,11 +100,8 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   const isSkipped = found?.status === 'skipped';
   const whose = [...state.checkpoints.uncommitted, ...(isSkipped ? [] : [task])];
   const spans = whose.flatMap(id => findTask(state.tasks, id)?.spans ?? []);
-  const body = isSkipped
-    ? 'Left out: nobody works on it.'
-    : found?.closedBy && `Done by ${found.closedBy}, unverified.`;
+  const { fate, body } = fateOf(found, iteration);
   const proof = found?.status === 'done' ? proofWords(found) : undefined;
-  const fate = isSkipped ? ('left out' as const) : undefined;
   const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body, proof, fate };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);

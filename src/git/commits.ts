@@ -8,8 +8,8 @@ export interface CommitSubject {
   readonly task: string;
   readonly title: string;
   readonly iteration: number;
-  /** What became of the task instead: set aside, or left out; absent: it was done. */
-  readonly fate?: 'set aside' | 'left out' | undefined;
+  /** What became of the task instead: it is not done yet, set aside, or left out; absent: it was done. */
+  readonly fate?: 'progress' | 'set aside' | 'left out' | undefined;
   /** Who did it, or that nobody did; absent: the loop, in this iteration. */
   readonly body?: string | undefined;
   /** What a check showed of it, in words. */

@@ -47,6 +47,9 @@ describe('a PROMPT.md', () => {
       expect(history.replaceAll(/\n+/g, ' ').trim()).toBe(
         ':4 PROMPT.md ok.txt seen.md :2 a.txt b.txt : PROMPT.md README.md',
       );
+      expect(git(place, 'log', '-2', '--format=%s')).toBe(
+        'prompt: Build a small API\nprompt progress: Build a small API\n',
+      );
       expect(git(place, 'status', '--porcelain')).toBe('');
 
       expect(metricsOf(place)).toMatchObject({

@@ -10,16 +10,21 @@ import { closeQuestions, raise } from './questions.ts';
 export const committed: Decide<'committed'> = (state, { type: _type, ...facts }) => {
   if (!state.checkpoints.commitsDue.some(one => one.task === facts.task)) return [];
   const { commit, paths, left, failed } = facts;
-  // A document that Ralph itself keeps is changed by every task: that it stays out need not be said each time.
-  const own = state.settings.policy.documentShows === 'progress' ? state.loop.document : '';
-  const yours = left.filter(path => `${state.loop.directory}/${path}` !== own);
+  const isDocument = (path: string): boolean => state.loop.document.endsWith(`/${path}`);
+  const yours = left.filter(path => !isDocument(path));
   const kept =
     yours.length === 0
       ? ''
       : `; left out, because yours (dirty at the start, or edited by you meanwhile): ${yours.slice(0, 3).join(', ')}${yours.length > 3 ? ` and ${yours.length - 3} more` : ''}`;
+  // A document that Ralph itself keeps is changed by every task: that it stays out is said once, or never.
+  const isNew = state.settings.policy.documentShows !== 'progress' && state.checkpoints.documentLeft !== true;
+  const own = isNew ? left.find(isDocument) : undefined;
+  const never = own === undefined ? '' : `; ${own} is in no commit of this loop: it was not committed when that began`;
+  const said = `${kept}${never}`;
   const because =
-    failed ?? (commit === '' ? `nothing was left to commit${kept}` : `${plural(paths, 'file')} committed${kept}`);
-  return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), because }];
+    failed ?? (commit === '' ? `nothing was left to commit${said}` : `${plural(paths, 'file')} committed${said}`);
+  const documentLeft = own === undefined ? undefined : true;
+  return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
 
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {

@@ -75,14 +75,15 @@ export function workAccepted(state: State, { task, iteration, findings }: EventO
 }
 
 /** What could not be committed goes with the next commit. */
-export function workCommitted(state: State, { task, failed }: EventOf<'work.committed'>): State {
+export function workCommitted(state: State, { task, failed, documentLeft }: EventOf<'work.committed'>): State {
   const commitsDue = state.checkpoints.commitsDue.filter(one => one.task !== task);
   const uncommitted = [...new Set([...state.checkpoints.uncommitted, task])];
   if (failed !== undefined) return update(state, 'checkpoints', { commitsDue, uncommitted });
   // Of a task that is not done yet everything is still to be looked at when it is claimed.
   const closed = (one: Task): Task => (one.status === 'done' ? withoutSpans(one) : one);
   const committed = uncommitted.reduce((after, id) => withTask(after, id, closed), state);
-  return update(committed, 'checkpoints', { commitsDue, uncommitted: [] });
+  const after = update(committed, 'checkpoints', { commitsDue, uncommitted: [] });
+  return documentLeft ? update(after, 'checkpoints', { documentLeft }) : after;
 }
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {

@@ -1,0 +1,28 @@
+// What a loop leaves in the user's folder, and that it is said: PROMPT.md, an uncommitted document, a branch to merge.
+import { expect, it } from 'vitest';
+import { inScratch } from './kit.ts';
+import { git, makeRepository, ok, runWith, worker } from './repository.ts';
+
+const run = runWith(worker).filter(word => word !== '--quiet');
+
+it('given no PROMPT.md, then it is said that one is made; given one, then nothing', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-1']);
+    const dry = await place.ralph([...run, '--dry-run']);
+    expect(dry.stderr).toContain('note: PROMPT.md is not there yet: the loop makes it beside PRD.json.');
+    expect(() => place.read('PROMPT.md')).toThrow();
+    expect((await ok(place.ralph(run))).stderr).toContain('note: PROMPT.md is not there yet');
+    expect(place.read('PROMPT.md')).not.toBe('');
+    expect((await place.ralph([...run, '--dry-run', '--new'])).stderr).not.toContain('not there yet');
+  }));
+
+it('given a PRD.json that was never committed, then it is said once that no commit holds it', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-1', 'US-2', 'US-3']);
+    git(place, 'rm', '-q', '--cached', 'PRD.json');
+    git(place, 'commit', '-qm', 'without it');
+    const { stderr } = await ok(place.ralph(run));
+    expect(stderr.match(/US-\d: 2 files committed/g)).toHaveLength(3);
+    expect(stderr.match(/PRD\.json is in no commit of this loop: it was not committed when that began/g)).toHaveLength(1);
+    expect(git(place, 'log', '--format=', '--name-only', '-3')).not.toContain('PRD.json');
+  }));
