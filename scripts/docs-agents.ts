@@ -3,6 +3,8 @@
 import type { AgentCli } from '../src/agents/agent.ts';
 import { networkVariables, providerKeys } from '../src/agents/launch.ts';
 import { cliNames, loadCli } from '../src/agents/registry.ts';
+import { stepRules } from '../src/agents/scripted.ts';
+import { askingSection } from '../src/modes/iteration-prompt.ts';
 
 const clis = await Promise.all(cliNames.map(loadCli));
 const unasked = clis.filter(cli => cli.chosenFor.includes('work')).map(cli => cli.name);
@@ -13,6 +15,32 @@ function commandOf(cli: AgentCli): string {
   const order = { prompt: '', model: 'MODEL', args: [], folder: 'FOLDER', isRoot: false };
   return [cli.program, ...cli.launch(order).args.map(word)].join(' ');
 }
+
+const scriptExample = `{
+  "turns": [
+    { "task": "US-001", "attempt": 1, "steps": [{ "say": "I am sure." }, { "lie": true }] },
+    { "task": "US-001", "steps": [{ "write": "src/a.txt", "text": "one\\n" }, { "claim": true }] },
+    { "task": "US-002", "attempt": 1, "steps": [{ "fail": "connection" }] },
+    { "steps": [{ "usage": { "inputTokens": 900, "costUsdMicros": 20000 } }, { "claim": true }] }
+  ]
+}`;
+
+const stepMeanings: Readonly<Record<string, string>> = {
+  say: 'a part of its message',
+  write: 'writes the file, with `text`',
+  append: 'adds `text` to the file',
+  usage: 'what it used so far in this turn; money is in millionths of a dollar',
+  tool: 'shows the use of a tool, with `detail`',
+  wait: 'does nothing for so long',
+  hang: 'does nothing until it is stopped',
+  fail: 'ends as if this had happened, with `detail`',
+  escalate: 'asks a person, as below',
+  claim: 'says that the task is done',
+  lie: 'says the same, though nothing was done for it',
+  promise: 'says the promise that ends a loop',
+};
+
+const stepRow = (name: string): string => `| \`${name}\` | ${stepRules[name]?.rule} | ${stepMeanings[name]} |`;
 
 const moneyWords = { agent: 'says its cost', tokens: 'estimated from its tokens', none: 'not reported' } as const;
 const yes = (can: boolean): string => (can ? 'yes' : 'no');
@@ -142,6 +170,26 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
       'message, its exit code is the outcome. It reports no cost.',
     ].join('\n'),
     '### scripted',
-    'Plays a JSON file and calls no model: for `ralph demo` and for trying out limits, checks and questions.',
+    [
+      'Plays a JSON file and calls no model: for `ralph demo` and for trying out limits, checks and questions.',
+      '`ralph run PRD.json --script try.json` takes it without `--agent`. Such a file:',
+    ].join('\n'),
+    ['```json', scriptExample, '```'].join('\n'),
+    [
+      'For an iteration the first turn is played that fits its task and attempt; a turn without `task` or without `attempt`',
+      'fits any. Where none fits, the iteration fails. The steps of a turn are carried out in order:',
+    ].join('\n'),
+    ['| step | its value | what it does |', '|---|---|---|', ...Object.keys(stepRules).map(stepRow)].join('\n'),
+    '## How an agent asks you',
+    [
+      'Any agent, also a program of yours, ends its last message with this block. The task waits, the loop goes on with',
+      'others, and `ralph inbox` shows the question. This is what every prompt says about it:',
+    ].join('\n'),
+    askingSection.replace('## When to ask a person\n\n', ''),
+    [
+      'All but the question may be left out. The summary is cut after 200 characters, the context after 2,000, the question',
+      'after 500; at most nine options are read, each of at most 300. A block that only gets mentioned in a sentence is none: its tag',
+      'stands at the start of a line. A claim or a promise in the same message does not count.',
+    ].join('\n'),
   ].join('\n\n');
 }

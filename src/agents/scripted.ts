@@ -223,7 +223,8 @@ interface StepRule {
 }
 
 const pathRule = 'a relative path inside the directory, without ..';
-const stepRules: Readonly<Record<string, StepRule>> = {
+/** What each step takes: the page about agents lists them. */
+export const stepRules: Readonly<Record<string, StepRule>> = {
   say: { valid: isText, rule: 'text' },
   write: { valid: isPath, rule: pathRule, needs: 'text' },
   append: { valid: isPath, rule: pathRule, needs: 'text' },

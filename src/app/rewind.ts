@@ -227,7 +227,7 @@ export async function tasksThen({ ledger, row, state }: History, settledSeq: num
     if (task.spec.order !== undefined || (before === undefined && task.verified === undefined)) return [];
     const status = thenOf(before?.status);
     const isFreed = task.status === 'blocked' && before?.status !== 'blocked';
-    return status === thenOf(task.status) && !isFreed ? [] : [{ id: task.id, status }];
+    return status === thenOf(task.status) && !isFreed ? [] : [{ id: task.id, status, attempts: before?.attempts ?? 0 }];
   });
 }
 

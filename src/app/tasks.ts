@@ -1,5 +1,6 @@
 // Task documents as files, for `ralph task`: read in any format, given one task more, written as a document of another one.
-import { realpath } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { makeFile } from '../actions/new-file.ts';
 import type { TaskSpec } from '../core/task.ts';
@@ -248,21 +249,48 @@ async function refuseOtherName(path: string, text: string, writer: WriterName): 
   );
 }
 
-/** Never over a file that is there, unless it is told to. */
+/** `kept`: where the file is now in whose place the document was put. */
+export type Written = { readonly type: 'made' | 'same' } | { readonly type: 'replaced'; readonly kept: string };
+
+const copiesMax = 1_000;
+
+/** The file stays beside its successor, under a name that is free. */
+async function keepCopy(path: string): Promise<string> {
+  for (let count = 1; ; count += 1) {
+    const kept = `${path}.before${count === 1 ? '' : `-${count}`}`;
+    try {
+      await copyFile(path, kept, constants.COPYFILE_EXCL);
+      return kept;
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST' || count === copiesMax) throw error;
+    }
+  }
+}
+
+async function replaceDocument(path: string, text: string): Promise<Written> {
+  const real = await realpath(path).catch(() => undefined);
+  const before = real === undefined ? undefined : await readFile(real);
+  if (before?.equals(Buffer.from(text)) === true) return { type: 'same' };
+  const kept = real === undefined ? undefined : await keepCopy(real);
+  await replaceFile(path, Buffer.from(text));
+  return kept === undefined ? { type: 'made' } : { type: 'replaced', kept };
+}
+
+/** Never over a file that is there, unless it is told to; that one is kept. */
 export async function writeDocument(
   path: string,
   text: string,
   { writer, isForced }: { readonly writer: WriterName | 'json'; readonly isForced: boolean },
-): Promise<void> {
+): Promise<Written> {
   if (writer !== 'json') await refuseOtherName(path, text, writer);
   const name = visible(basename(path));
   const folder = await realpath(dirname(path)).catch(() => undefined);
   if (folder === undefined)
     throw new UsageError(`There is no folder ${visible(dirname(path))}.`, 'Make it first, or name another file.');
   try {
-    if (isForced) return void (await replaceFile(path, Buffer.from(text)));
+    if (isForced) return await replaceDocument(path, text);
     const made = await makeFile(folder, join(folder, basename(path)), text);
-    if (made.type === 'made' || made.type === 'same') return;
+    if (made.type === 'made' || made.type === 'same') return { type: made.type };
   } catch (error) {
     throw new UsageError(`${name} cannot be written (${errorCode(error)}).`, 'Choose another place: --to FILE');
   }

@@ -1,10 +1,12 @@
 // Task words: what a task waits for, in words and as data, and the line that has a document worked on.
+import { realpathSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Subject } from '../app/task-subject.ts';
+import type { Written } from '../app/tasks.ts';
 import type { State } from '../core/state.ts';
 import { dependentsOf, findTask, levelOf, proofWords, type Task, type TaskTable } from '../core/task.ts';
 import { someOf } from '../text/format.ts';
-import { visible } from '../text/text.ts';
+import { shellWord, visible } from '../text/text.ts';
 import type { Flags } from './context.ts';
 
 /** The dependencies that keep it from starting. */
@@ -55,13 +57,21 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     title: task.spec.title,
     status: task.status,
     attempts: task.attempts,
-    verified: task.verified ?? null,
+    verified: task.status === 'done' ? (task.verified ?? null) : null,
     level: task.status === 'done' ? task.level : undefined,
     depends_on: task.spec.dependsOn,
     waits_for: unmetOf(table, task),
     question: task.openQuestion ?? null,
     blocked_because: task.blockedBecause ?? null,
   };
+}
+
+/** What was written, and the line that takes it back. */
+export function undoWords(directory: string, path: string, written: Written): string {
+  const word = (of: string): string => shellWord(visible(relative(directory, of)));
+  if (written.type === 'replaced')
+    return `  Undo: mv ${word(written.kept)} ${word(realpathSync(path))}   # the file that was there`;
+  return written.type === 'made' ? `  Undo: rm ${word(path)}` : `  ${word(path)} was the same before: nothing changed.`;
 }
 
 /** A project is executed by its name; everything else is run by its file. */

@@ -156,10 +156,15 @@ export type Event =
         because: Because;
         /** A person says so, by a command or in the document. */
         by?: string;
+        /** With a restore: as many as were counted when it was done before. */
+        attempts?: number;
       }
     >
-  /** `withWork`: what was set aside comes back before the next attempt. */
-  | Fact<'task.reopened', { task: string; because: Because; ignoresUnmet?: boolean; withWork?: true }>
+  /** `withWork`: what was set aside comes back before the next attempt. `attempts`: that stay counted; 0 unless told. */
+  | Fact<
+      'task.reopened',
+      { task: string; because: Because; ignoresUnmet?: boolean; withWork?: true; attempts?: number }
+    >
   /** `commits`: the mark in the document is committed at once, and nothing else of the task; absent in ledgers of 0.4. */
   | Fact<'task.skipped', { task: string; by: string; because: Because; commits?: true }>
   | Fact<'task.blocked', { task: string; because: Because }>

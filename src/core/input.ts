@@ -206,7 +206,11 @@ const isMark = (value: unknown): boolean =>
   fits(value, { number: Number.isInteger, checkpoint: isText, commit: isText, tree: isText });
 
 const isTaskThen = (value: unknown): boolean =>
-  fits(value, { id: isText, status: status => ['pending', 'done', 'skipped'].includes(String(status)) });
+  fits(value, {
+    id: isText,
+    status: status => ['pending', 'done', 'skipped'].includes(String(status)),
+    attempts: optional(count => Number.isSafeInteger(count) && Number(count) >= 0),
+  });
 
 const shapes: { readonly [Type in Command['type']]: Shape } = {
   answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined },

@@ -238,8 +238,7 @@ interface CheckpointState {
   readonly uncommitted: readonly string[];
   /** The task whose unfinished work lies in the files that all tasks share. */
   readonly unfinished?: string;
-  /** The document stays out of the commits, and that was said. */
-  readonly documentLeft?: true;
+  readonly documentLeft?: true; // it stays out of the commits, and that was said
 }
 
 /** What the rules of the mode keep, and what they say of the goal. */

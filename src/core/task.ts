@@ -422,4 +422,6 @@ export interface Doubt extends Finding {
 export interface TaskThen {
   readonly id: string;
   readonly status: 'pending' | 'done' | 'skipped';
+  /** That were counted then; absent in orders of 0.4. */
+  readonly attempts?: number;
 }

@@ -124,6 +124,10 @@ function nextControl(text: string, from: number): number {
   return controlOrLineEnd.exec(text)?.index ?? text.length;
 }
 
+/** A word for a POSIX shell. */
+export const shellWord = (text: string): string =>
+  /^[\w./+@%:=,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 // Text from a document, made safe to show in a sentence; and the names of what a reader could not see in it.
 
 const shownCharsMax = 40;

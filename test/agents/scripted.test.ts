@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Assignment } from '../../src/agents/performer.ts';
-import { parseScript, type Script, type ScriptStep, scriptedAgent } from '../../src/agents/scripted.ts';
+import { parseScript, type Script, type ScriptStep, scriptedAgent, stepRules } from '../../src/agents/scripted.ts';
 import { readSignals } from '../../src/messages/claims.ts';
 import { activitiesOf, assignmentIn, type Behaviour, endOf, performerContract } from '../contracts/performer.ts';
 import { scratchDirectory } from '../processes/fixture.ts';
@@ -191,5 +191,22 @@ describe('a script file', () => {
   ])('%s is refused with one sentence', (text, problem) => {
     const parsed = parseScript(text);
     expect(parsed).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
+  });
+});
+
+describe('the page about agents', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/agents.md'), 'utf8');
+
+  it('shows a script that can be played, and says of every step what it does', () => {
+    expect(parseScript(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '')).toMatchObject({ ok: true });
+    for (const name of Object.keys(stepRules))
+      expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| .+ \\| \\w.+ \\|$`, 'm'));
+    expect(page).not.toContain('undefined');
+  });
+
+  it('shows a question that is read as one', () => {
+    const block = (/ {4}<escalate[\s\S]*?<\/escalate>/.exec(page)?.[0] ?? '').replaceAll(/^ {4}/gm, '');
+    const { escalate } = readSignals(block, { task: 'A', promise: 'DONE' });
+    expect(escalate).toMatchObject({ type: 'stuck', summary: 'one line', options: ['one way forward', 'another way'] });
   });
 });

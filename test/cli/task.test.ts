@@ -178,7 +178,8 @@ describe('without a loop', () => {
       '  Without criteria: T1, T3. Write some (how will we know it is done?), or run with --no-criteria.',
       expect.stringMatching(/^note: Line 6 .*U\+202E/),
       expect.stringMatching(/^note: Line 7 holds an HTML comment/),
-      '  fix_plan.md is as it was. Undo: delete PRD.json. Next: ralph run PRD.json',
+      '  fix_plan.md is as it was. Next: ralph run PRD.json',
+      '  Undo: rm PRD.json',
     ]);
     const { userStories } = JSON.parse(read('import', 'PRD.json'));
     expect(userStories.map((one: { id: string; passes: boolean }) => [one.id, one.passes])).toEqual([
@@ -256,7 +257,7 @@ describe('without a loop', () => {
     expect([version, tasks[0].status, tasks[2].status]).toEqual([1, 'done', 'skipped']);
     const { said } = await told(at, exportTasks, ['fix_plan.md'], { to: 'tasks.json' });
     expect(said).toBe(
-      '3 tasks of fix_plan.md are in tasks.json (tasks); statuses as the file says, which nobody has proven.\n  Everything was carried over.',
+      '3 tasks of fix_plan.md are in tasks.json (tasks); statuses as the file says, which nobody has proven.\n  Everything was carried over.\n  Undo: rm tasks.json',
     );
     await expect(told(at, exportTasks, ['fix_plan.md'], { format: 'toml' })).rejects.toThrow(
       'There is no format "toml".',
@@ -336,13 +337,11 @@ US-003  pending       Story US-003  (waits for US-002)
     });
     expect((await inLoop(skip, ['US-002'])).said).toBe(`US-002 is skipped: nobody will work on it.
   Not ready without it: US-003. The loop asks when nothing else is left.
-  Undo: ralph task retry US-002 --loop shop
+  To open it again: ralph task retry US-002 --loop shop
   PRD.json shows it as soon as the loop goes on.`);
     expect((await inLoop(skip, ['US-002'])).said).toBe('US-002 is skipped already.');
     expect((await inLoop(list, ['PRD.json'])).out).toContain('US-002  skipped  1x   Story US-002\n');
-    expect((await inLoop(retry, ['US-002'])).said).toContain(
-      'US-002 is open again (it was skipped; 1 attempt no longer counted).',
-    );
+    expect((await inLoop(retry, ['US-002'])).said).toContain('US-002 is open again (it was skipped).');
     expect((await inLoop(retry, ['US-003'])).said).toBe('US-003 is open and was not tried yet: its turn comes.');
 
     const added = await inLoop(add, ['Paint'], { criterion: ['it is red'] });
@@ -364,7 +363,7 @@ US-003  pending       Story US-003  (waits for US-002)
       (await inLoop(retry, ['US-001'])).said,
     ).toBe(`US-001 is open again (it was done; 1 attempt no longer counted).
   It must be proven anew before it counts as done.
-  Undo: ralph task skip US-001 --loop shop`);
+  To leave it out: ralph task skip US-001 --loop shop`);
     expect((await inLoop(add, ['More'], { criterion: ['c'] })).said).toContain(
       'Loop shop reads it before its next iteration.',
     );

@@ -23,6 +23,8 @@ it('given a PRD.json that was never committed, then it is said once that no comm
     git(place, 'commit', '-qm', 'without it');
     const { stderr } = await ok(place.ralph(run));
     expect(stderr.match(/US-\d: 2 files committed/g)).toHaveLength(3);
-    expect(stderr.match(/PRD\.json is in no commit of this loop: it was not committed when that began/g)).toHaveLength(1);
+    expect(stderr.match(/PRD\.json is in no commit of this loop: it was not committed when that began/g)).toHaveLength(
+      1,
+    );
     expect(git(place, 'log', '--format=', '--name-only', '-3')).not.toContain('PRD.json');
   }));

@@ -139,7 +139,11 @@ describe('what the past adds', () => {
     story.iteration('A', claims('A'));
     const noise = Array.from({ length: 80 }, (_, n) => `ok ${n} and some more words`).join('\n');
     const detail = `${noise}\nFAIL cart.test.ts: expected 3, got 4\nExit code 1.`;
-    story.when({ type: 'checked', iteration: 1, outcomes: [{ name: 'npm test', passed: false, detail, durationMs: 1 }] });
+    story.when({
+      type: 'checked',
+      iteration: 1,
+      outcomes: [{ name: 'npm test', passed: false, detail, durationMs: 1 }],
+    });
     story.begin('A');
     expect(promptOf(story).text.split('FAIL cart.test.ts')).toHaveLength(2);
     expect(promptOf(story).text.split('the check "npm test" failed')).toHaveLength(2);

@@ -35,6 +35,6 @@ export async function execute(context: Context, [title]: Words, flags: Flags): P
   );
   for (const notice of suspiciousTexts([task])) context.say(`note: ${notice}`);
   context.say(`  ${await followUp(place, path)}`);
-  context.say(`  Undo: take ${task.id} out of the file again; once a loop has read it: ralph task skip ${task.id}`);
+  context.say(`  To take it back, delete it from the file; once a loop has read it: ralph task skip ${task.id}`);
   return 0;
 }

@@ -84,6 +84,18 @@ interface Decision {
   readonly said: (before: Task, row: LoopRow, state: State) => readonly string[];
 }
 
+/** Only what was open before, without a question about it, is as it was when it is opened again. */
+const backWords = ({ id, status, openQuestion }: Task, loop: string): string =>
+  `  ${status === 'pending' && openQuestion === undefined ? 'Undo' : 'To open it again'}: ralph task retry ${id} --loop ${loop}`;
+
+/** Neither a proof nor a blocked task comes back by a command. */
+function closedWords({ id, status, closedBy }: Task, loop: string): string {
+  const isSkipped = status === 'skipped';
+  const isUndone = isSkipped || (status === 'done' && closedBy !== undefined);
+  const act = isSkipped || !isUndone ? 'skip' : 'done';
+  return `  ${isUndone ? 'Undo' : 'To leave it out'}: ralph task ${act} ${id} --loop ${loop}`;
+}
+
 const skipping: Decision = {
   act: 'skip',
   needless: ({ id, status, spec: { order } }) =>
@@ -93,9 +105,9 @@ const skipping: Decision = {
         ? `${id} is done: there is nothing to skip.${order === undefined ? ` To open it again: ralph task retry ${id}` : ''}`
         : undefined,
   isDone: task => task.status === 'skipped',
-  said({ id }, { name }, state) {
-    const words = [`${id} is skipped: nobody will work on it.`, ...unreadyWords(state, id)];
-    return [...words, `  Undo: ralph task retry ${id} --loop ${name}`];
+  said(task, { name }, state) {
+    const words = [`${task.id} is skipped: nobody will work on it.`, ...unreadyWords(state, task.id)];
+    return [...words, backWords(task, name)];
   },
 };
 
@@ -103,9 +115,9 @@ const closing: Decision = {
   act: 'done',
   needless: ({ id, status }) => (status === 'done' ? `${id} is done already.` : undefined),
   isDone: task => task.status === 'done',
-  said: ({ id }, { name }) => [
-    `${id} is done, by your word: no check was asked, and every report says so.`,
-    `  Undo: ralph task retry ${id} --loop ${name}`,
+  said: (task, { name }) => [
+    `${task.id} is done, by your word: no check was asked, and every report says so.`,
+    backWords(task, name),
   ],
 };
 
@@ -116,8 +128,11 @@ const retrying: Decision = {
       ? `${id} is open and was not tried yet: its turn comes.`
       : undefined,
   isDone: task => task.status === 'pending' || task.status === 'active',
-  said({ id, status, attempts, spec: { order }, aside }, { name }, state) {
-    const counted = attempts === 0 ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
+  said(task, { name }, state) {
+    const { id, status, attempts, aside } = task;
+    const { order } = task.spec;
+    const isCounted = findTask(state.tasks, id)?.attempts === attempts;
+    const counted = isCounted ? '' : `; ${plural(attempts, 'attempt')} no longer counted`;
     const proof =
       status !== 'done'
         ? []
@@ -133,12 +148,7 @@ const retrying: Decision = {
         : aside === undefined
           ? []
           : [`  Its work stays set aside (${files}, checkpoint ${aside.checkpoint}). To have it back: --with-work`];
-    return [
-      `${id} is open again (it was ${status}${counted}).`,
-      ...proof,
-      ...work,
-      `  Undo: ralph task skip ${id} --loop ${name}`,
-    ];
+    return [`${id} is open again (it was ${status}${counted}).`, ...proof, ...work, closedWords(task, name)];
   },
 };
 

@@ -20,7 +20,7 @@ import { UsageError } from '../../text/errors.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { type Context, type Flags, ledgerIfAny, taskPlace, textFlag, type Words } from '../context.ts';
-import { runWords } from '../task-words.ts';
+import { runWords, undoWords } from '../task-words.ts';
 
 const lossIdsMax = 5;
 const openIdsMax = 10;
@@ -114,8 +114,10 @@ export async function exportTasks(context: Context, [word]: Words, flags: Flags)
   if (to !== '-') refuseItself(subject.path, pathOf(context, to));
   const backlog = backlogOf(subject);
   const { text, losses } = await converted(backlog, format);
-  if (to === '-') context.out(text.trimEnd());
-  else await writeDocument(pathOf(context, to), text, { writer: format, isForced: flags['force'] === true });
+  const path = pathOf(context, to);
+  const order = { writer: format, isForced: flags['force'] === true };
+  const written = to === '-' ? undefined : await writeDocument(path, text, order);
+  if (written === undefined) context.out(text.trimEnd());
   const whose = subject.loop === undefined ? visible(basename(subject.path)) : `loop ${subject.loop.row.name}`;
   const said = subject.loop === undefined ? 'as the file says, which nobody has proven' : 'as the ledger has them';
   if (to !== '-')
@@ -123,6 +125,7 @@ export async function exportTasks(context: Context, [word]: Words, flags: Flags)
       `${plural(backlog.tasks.length, 'task')} of ${whose} are in ${visible(basename(to))} (${format}); statuses ${said}.`,
     );
   if (to !== '-' || losses.length > 0) for (const line of lossLines(losses)) context.say(line);
+  if (written !== undefined) context.say(undoWords(context.directory, path, written));
   return 0;
 }
 
@@ -164,8 +167,9 @@ export async function importTasks(context: Context, [from = '']: Words, flags: F
   const { text, losses } = await converted({ ...file.document, tasks }, writer);
   const [was, is, them] = ticked.length === 1 ? ['was', 'is', 'it'] : ['were', 'are', 'them'];
   const isDry = flags['dryRun'] === true;
+  const order = { writer, isForced: flags['force'] === true };
+  const written = isDry ? undefined : await writeDocument(target, text, order);
   if (isDry) context.out(text.trimEnd());
-  else await writeDocument(target, text, { writer, isForced: flags['force'] === true });
   context.say(
     `${plural(tasks.length, 'task')} of ${visible(basename(source))} (${file.format.name}) ${isDry ? 'would be' : 'are'} in ${name} (${writer}).`,
   );
@@ -180,9 +184,8 @@ export async function importTasks(context: Context, [from = '']: Words, flags: F
       `  Without criteria: ${someOf(bare, openIdsMax)}. Write some (how will we know it is done?), or run with --no-criteria.`,
     );
   for (const notice of noticesOf(file)) context.say(`note: ${visible(notice)}`);
-  if (!isDry)
-    context.say(
-      `  ${visible(basename(source))} is as it was. Undo: delete ${name}. Next: ${runWords(context.directory, target)}`,
-    );
+  if (written === undefined) return 0;
+  context.say(`  ${visible(basename(source))} is as it was. Next: ${runWords(context.directory, target)}`);
+  context.say(undoWords(context.directory, target, written));
   return 0;
 }

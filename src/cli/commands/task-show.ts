@@ -56,7 +56,7 @@ const withUnread = (subject: Subject): Subject => ({
 const dependents = ({ table }: Subject, id: string): readonly string[] =>
   [...allTasks(table)].filter(task => task.spec.dependsOn.includes(id)).map(task => task.id);
 
-/** An undo opens a task again and counts its attempts anew. */
+/** Whoever opens a task again that was tried counts its attempts anew. */
 function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): string {
   if (attempts > 0) return `${plural(attempts, 'attempt')}${of}`;
   const has = (type: string): boolean => steps.some(step => step.type === type);

@@ -4,8 +4,8 @@ import { stripControls, takeCharacters } from '../../text/text.ts';
 import type { NewEvent, Option } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import type { Command, InputOf, Question } from '../input.ts';
-import { isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
-import { allTasks, findTask, mayHaveHappened, type TaskSpec } from '../task.ts';
+import { attemptsMaxOf, isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
+import { allTasks, findTask, mayHaveHappened, type Task, type TaskSpec } from '../task.ts';
 import { leftOut } from './document-changes.ts';
 import { approvalsOver, closedWith, doneByPerson, raise, taskSkipped } from './questions.ts';
 
@@ -25,7 +25,16 @@ export function taskCommand(
   const isAgain = mayHaveHappened(task);
   if (isAgain && again !== true) return [];
   const because = isAgain ? `ralph task retry --again: ${by} wants it done again` : 'ralph task retry';
-  return [...closedWith(state, id, by), { type: 'task.reopened', task: id, because, withWork }];
+  return [
+    ...closedWith(state, id, by),
+    { type: 'task.reopened', task: id, because, withWork, attempts: attemptsLeft(state, task) },
+  ];
+}
+
+/** What a person had decided is taken back: the task is as it was before, unless nothing would be left to try. */
+function attemptsLeft(state: State, task: Task): number | undefined {
+  const isTakenBack = task.status === 'skipped' || (task.status === 'done' && task.closedBy !== undefined);
+  return isTakenBack && task.attempts < attemptsMaxOf(state, task) ? task.attempts : undefined;
 }
 
 /** The same for every attempt at a task in a loop: whoever takes it does the work once. */

@@ -56,13 +56,13 @@ export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }
  */
 function tasksBack(state: State, then: EventOf<'restore.asked'>['tasks'], number: number): readonly NewEvent[] {
   const because = `as at checkpoint ${number}`;
-  const back = (then ?? []).flatMap(({ id, status }): readonly NewEvent[] => {
+  const back = (then ?? []).flatMap(({ id, status, attempts }): readonly NewEvent[] => {
     const task = findTask(state.tasks, id);
     if (task === undefined || task.status === status || task.spec.order !== undefined) return [];
-    if (status === 'pending') return [{ type: 'task.reopened', task: id, because }];
+    if (status === 'pending') return [{ type: 'task.reopened', task: id, because, attempts }];
     if (status === 'skipped') return [{ type: 'task.skipped', task: id, by: 'ralph', because }];
-    const verified = task.verified ?? true;
-    return [{ type: 'task.closed', task: id, iteration: noIteration, verified, because }];
+    const { verified = true, level } = task;
+    return [{ type: 'task.closed', task: id, iteration: noIteration, verified, level, attempts, because }];
   });
   // "No task is ready" is no longer true when tasks were opened again.
   const isStall = ({ kind }: Escalation): boolean => kind === 'blocked';

@@ -94,6 +94,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const closed = withTask(state, event.task, task => ({
     ...(commits ? task : withoutSpans(task)),
     status: 'done',
+    attempts: event.attempts ?? task.attempts,
     verified: event.verified,
     level: event.level,
     closedBy: event.by,
@@ -267,7 +268,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
         ...taskFreed(task),
         maybeExecuted: undefined,
         status: 'pending',
-        attempts: 0,
+        attempts: event.attempts ?? 0,
         refusedClaims: undefined,
         ignoresUnmet: event.ignoresUnmet ?? task.ignoresUnmet,
         aside: task.aside && { ...task.aside, returns: event.withWork },

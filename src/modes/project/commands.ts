@@ -1,9 +1,10 @@
 // `ralph init`, `ralph interview` and `ralph execute`: the folder of a project, then its two loops, about its spec.md and over its tasks.json.
 import { existsSync } from 'node:fs';
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { refuseProblems } from '../../app/problems.ts';
 import type { Context, Flags, Words } from '../../cli/context.ts';
 import { UsageError } from '../../text/errors.ts';
+import { shellWord } from '../../text/text.ts';
 import { initProject, projectPaths, readOwnPrompt } from './session.ts';
 
 /** Loaded late: `ralph init` runs nothing. */
@@ -22,13 +23,16 @@ async function refuseBrokenPrompt({ directory }: Context, kind: 'interview' | 'e
 export async function init(context: Context, [name]: Words): Promise<number> {
   if (name === undefined)
     throw new UsageError('ralph init without a name is not there yet.', 'Name the project: ralph init my-project');
+  const { folder } = projectPaths(context.directory, name);
+  const madeFolders = [folder, dirname(folder)].filter(one => !existsSync(one));
   const { spec } = await initProject(context.directory, name);
   const path = relative(context.directory, spec);
   context.say(`Wrote ${path}. Next:`);
   context.say(`  1. Fill it in; delete what says nothing.`);
   context.say(`  2. ralph interview ${name}   # agents ask you what is missing and write the tasks`);
   context.say(`  3. ralph execute ${name}     # agents do the tasks, one by one`);
-  context.say(`  Undo: delete ${relative(context.directory, spec.replace(/spec\.md$/, ''))}`);
+  const folders = madeFolders.map(one => ` ${shellWord(relative(context.directory, one))}`).join('');
+  context.say(`  Undo: rm ${shellWord(path)}${folders === '' ? '' : ` && rmdir${folders}`}`);
   return 0;
 }
 

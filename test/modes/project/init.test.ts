@@ -28,7 +28,7 @@ it('writes spec.md and says what comes next', async () => {
   expect(await init(context(said), ['shop'])).toBe(0);
   expect(existsSync(join(directory, '.artefacts/shop/spec.md'))).toBe(true);
   expect(said.join('\n')).toMatch(
-    /^Wrote \.artefacts\/shop\/spec\.md\.[\s\S]*ralph interview shop[\s\S]*ralph execute shop[\s\S]*delete \.artefacts\/shop$/,
+    /^Wrote \.artefacts\/shop\/spec\.md\.[\s\S]*ralph interview shop[\s\S]*ralph execute shop[\s\S]*Undo: rm \.artefacts\/shop\/spec\.md && rmdir \.artefacts\/shop \.artefacts$/,
   );
 });
 
