@@ -33,8 +33,8 @@ function instructionsOf({ mode: { instructions }, path, directory }: DocumentPla
 export function instructionNotices(place: DocumentPlace): readonly string[] {
   const file = instructionsOf(place);
   if (file === undefined || !file.isWritten || existsSync(file.path)) return [];
-  const what = `${basename(file.path)} is not there yet: the loop makes it beside ${basename(place.path)}`;
-  return [`${what}. Every agent gets it as its instructions; edit it as you like.`];
+  const what = `${basename(file.path)} is made beside ${basename(place.path)}`;
+  return [`${what}: every agent gets it as its instructions. Edit it as you like.`];
 }
 
 /** The document of a loop; `folder`: the loop's own. */

@@ -66,6 +66,11 @@ const restoreFlags: readonly FlagRow[] = [
   ascii,
 ];
 
+const confirm: FlagRow = {
+  flags: '--confirm <name>',
+  description: "the loop's name: do it without asking, although it cannot be undone",
+};
+
 const backCommands: readonly CommandRow[] = [
   {
     usage: 'diff [loop] [span]',
@@ -137,9 +142,9 @@ const backCommands: readonly CommandRow[] = [
     options: [
       { flags: '--keep <number>', description: 'so many of the newest stay (20)' },
       { flags: '--dry-run', description: 'show what would go and change nothing' },
-      { flags: '--yes', description: 'do not ask first' },
+      confirm,
     ],
-    examples: ['ralph checkpoint prune --dry-run', 'ralph checkpoint prune my-loop --keep 5'],
+    examples: ['ralph checkpoint prune --dry-run', 'ralph checkpoint prune my-loop --keep 5 --confirm my-loop'],
     changes: true,
     load: () => import('./commands/checkpoint-prune.ts'),
   },
@@ -521,6 +526,14 @@ export const commands: readonly CommandRow[] = [
     options: [json],
     examples: ['ralph loops show my-loop'],
     load: () => import('./commands/loops-show.ts'),
+  },
+  {
+    usage: 'loops rm <loop>',
+    summary: 'remove a loop with its worktrees, refs and checkpoints; asks for its name',
+    options: [{ flags: '--dry-run', description: 'show what would go and change nothing' }, confirm],
+    examples: ['ralph loops rm my-loop --dry-run', 'ralph loops rm my-loop --confirm my-loop'],
+    changes: true,
+    load: () => import('./commands/loops-rm.ts'),
   },
   {
     usage: 'agents list',

@@ -133,6 +133,8 @@ export interface Store {
   release(lease: Lease): Promise<void>;
   /** The lease as it stands, dead holder or not. */
   holder(loop: string): Promise<LeaseState | undefined>;
+  /** Takes a loop out of the list, with its snapshot and its mail. Its events stay: they are only ever added. Twice = once. */
+  forget(loop: string): Promise<void>;
   /** Verifies the hash chain in one pass; the first bad event, or the count of good ones. `each` sees every good one. */
   verify(loop: string, each?: (stored: StoredEvent) => void): Promise<Verified>;
   close(): Promise<void>;

@@ -71,6 +71,7 @@ class MemoryLedger implements Store, Mailbox {
   readonly #isAlive: (holder: Holder) => boolean;
   readonly #now: () => number;
   readonly #loops = new Map<string, MemoryLoop>();
+  readonly #forgotten = new Set<string>();
   readonly #all: Recorded[] = [];
   readonly #watchers = new Set<() => void>();
   readonly #followers = new Set<() => void>();
@@ -143,7 +144,7 @@ class MemoryLedger implements Store, Mailbox {
     const rows: LoopRow[] = [];
     for (const [loop, { events }] of this.#loops) {
       const row = listed(loop, events);
-      if (row === undefined) continue;
+      if (row === undefined || this.#forgotten.has(loop)) continue;
       if (filter.document !== undefined && row.document !== filter.document) continue;
       if (filter.open !== undefined && filter.open !== (row.reason === null)) continue;
       const first = events[0]?.event;
@@ -152,6 +153,10 @@ class MemoryLedger implements Store, Mailbox {
       rows.push(row);
     }
     return rows.reverse().sort((one, other) => other.startedAt - one.startedAt);
+  }
+
+  async forget(loop: string): Promise<void> {
+    this.#forgotten.add(loop);
   }
 
   async *follow(from: FollowFrom, stop: AbortSignal): AsyncIterable<Recorded> {

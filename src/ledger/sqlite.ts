@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { Holder, Ledger, Store, StoreFailure } from './ledger.ts';
 import { schemaBatch } from './schema.ts';
-import { Appender } from './sqlite/append.ts';
+import { Appender, forget } from './sqlite/append.ts';
 import { Connection, failure, failureOf, openDatabase, StoreFailed, userVersion } from './sqlite/connection.ts';
 import { createDatabase, type Schema, type Target } from './sqlite/create.ts';
 import { type Glance, glance, lostCommits, networkFileSystem } from './sqlite/files.ts';
@@ -83,6 +83,7 @@ function storeOf(connection: Connection, leases: Leases, pulse: Pulse): Store {
     renew: async lease => leases.renew(lease),
     release: async lease => leases.release(lease),
     holder: async loop => leases.holder(loop),
+    forget: async loop => forget(connection, loop),
     verify: async (loop, each) => verify(connection, loop, each),
     close: async () => {
       closed.abort();

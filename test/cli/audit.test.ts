@@ -15,7 +15,7 @@ describe('given a loop whose checkpoints anchored its ledger in git', () => {
       const whole = await ok(place.ralph(['audit', 'verify', 'shop']));
       expect(whole.stdout).toContain('4 anchors in git agree');
       expect(whole.stdout).not.toContain('left in git');
-      await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--yes']));
+      await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--confirm', 'shop']));
       const { loops } = (await place.json(['audit', 'verify', '--json'])) as Verified;
       const [{ anchors, anchors_expected: expected }] = loops;
       expect([anchors, expected]).toEqual([anchors, anchors]);

@@ -76,7 +76,7 @@ describe('given a loop that did two tasks', () => {
     [['checkpoint', 'restore', '1'], /there is no terminal to ask at\.\n {2}Say --yes/],
     [['checkpoint', 'restore', '1', '--iteration', '1', '--yes'], /not both/],
     [['checkpoint', 'restore', '--iteration', '7', '--yes'], /no checkpoint of iteration "7"/],
-    [['checkpoint', 'prune', '--keep', '0', '--yes'], /--keep "0" is not possible/],
+    [['checkpoint', 'prune', '--keep', '0', '--confirm', 'shop'], /--keep "0" is not possible/],
   ])('when somebody says %j, then it is refused in a sentence with exit code 2', async (words, wanted) => {
     const told = await place.ralph(words);
     expect(told.stderr).toMatch(wanted);
@@ -175,7 +175,7 @@ describe('given the same loop, one act after the other', () => {
     const dry = await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--dry-run']));
     expect(dry.stderr).toContain('checkpoints 4-5 (2)');
     expect(await everything(place)).toEqual(before);
-    const told = await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--yes']));
+    const told = await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--confirm', 'shop']));
     expect(told.stderr).toContain('2 checkpoints pruned.');
     const listed = await ok(place.ralph(['checkpoint', 'list']));
     expect(listed.stdout.split('\n').map(line => line.trim().split(' ')[0])).toEqual(['#', '1', '2', '3', '6', '']);

@@ -103,6 +103,16 @@ export function storeContract(
         expect(await textsOf(store, 'a')).toEqual(['one']);
       });
 
+      it('forgets a loop: the list has it no more, its events stay, and another one is as it was', async () => {
+        await store.append('a', 0, [loopStarted('a'), guidance('one')]);
+        await store.append('b', 0, [loopStarted('b')]);
+        await store.forget('a');
+        await store.forget('a');
+        expect((await store.loops()).map(row => row.loop)).toEqual(['b']);
+        expect(await store.read('a')).toHaveLength(2);
+        expect(await store.verify('a')).toMatchObject({ ok: true, events: 2 });
+      });
+
       it('keeps loops apart', async () => {
         await store.append('a', 0, [guidance('of a')]);
         await store.append('b', 0, [guidance('of b')]);

@@ -15,6 +15,7 @@ export function withAppend(ledger: Ledger, append: Store['append']): Ledger {
       renew: (...call) => store.renew(...call),
       release: (...call) => store.release(...call),
       holder: (...call) => store.holder(...call),
+      forget: (...call) => store.forget(...call),
       verify: (...call) => store.verify(...call),
       close: () => store.close(),
     },

@@ -20,7 +20,7 @@ import { buildActions, configInReach, reachNotice } from '../actions.ts';
 import { type Agent, buildPerformers } from '../agents/performers.ts';
 import { type Environment, loopFolder, resolveRunConfig } from '../app.ts';
 import { buildChecks } from '../checks.ts';
-import { type DocumentPlace, instructionNotices, readDocument } from '../documents.ts';
+import { type DocumentPlace, readDocument } from '../documents.ts';
 import { refuseProblems } from '../problems.ts';
 import { closedIn, newestState } from './earlier-loop.ts';
 import { inspectRepository } from './repository.ts';
@@ -163,7 +163,6 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
     ...found.notices,
     ...repositoryInfo.notices,
     ...document.notices,
-    ...instructionNotices({ mode, path, directory }),
     ...((await modeSession.notices?.(path, decided.settings)) ?? []),
     ...unknown,
     ...(serversInReach === undefined ? [] : [reachNotice(serversInReach)]),

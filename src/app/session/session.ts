@@ -12,6 +12,7 @@ import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { processesAhead } from '../agents/process-limits.ts';
 import { newLoop, stateOf, storeError } from '../app.ts';
+import { instructionNotices } from '../documents.ts';
 import { newestLoop, withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
@@ -149,6 +150,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   const { by, say, announce } = host;
   const start: Gate = { id: 'start', prepared, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
+  for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
   const workspace =
     state === undefined
       ? await create(prepared, ledger, host, chosen)

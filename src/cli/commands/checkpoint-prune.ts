@@ -3,8 +3,8 @@ import { prunable, pruneHistory } from '../../app/rewind.ts';
 import { refusalError } from '../../app/session/repository.ts';
 import { plural } from '../../text/format.ts';
 import { checkpointsOf, countOf } from '../checkpoints.ts';
+import { confirmedByName } from '../confirm-name.ts';
 import type { Context, Flags, Words } from '../context.ts';
-import { agreed, refuseUnasked } from './restore.ts';
 
 const keepByDefault = 20;
 const keepMax = 999_999_999;
@@ -23,7 +23,6 @@ function ranges(numbers: readonly number[]): string {
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const keep = countOf(flags, 'keep', keepMax, 'Give how many of the newest stay: 1 or more.') ?? keepByDefault;
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
-  refuseUnasked(flags);
   const { restoreDue } = loop.state.checkpoints;
   if (restoreDue !== undefined && flags['dryRun'] === true)
     context.say(`note: The restore of checkpoint ${restoreDue.to.number} was cut; ralph undo finishes it.`);
@@ -33,12 +32,13 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     return 0;
   }
   context.say(`To be pruned in loop ${loop.row.name}: checkpoints ${ranges(gone)} (${gone.length}).`);
-  context.say('  The first, the last good one and what undo needs always stay. This cannot be undone.');
+  context.say('  The first, the last good one and what undo needs always stay.');
   if (flags['dryRun'] === true) {
     context.say('Dry run: nothing was changed.');
     return 0;
   }
-  if (!(await agreed('Press Enter to prune, Ctrl-C to leave ', flags))) return 130;
+  const command = `ralph checkpoint prune ${loop.row.name}${flags['keep'] === undefined ? '' : ` --keep ${keep}`}`;
+  if (!(await confirmedByName(context, loop.row.name, command, flags))) return 130;
   const pruned = await pruneHistory(loop, keep);
   if (!pruned.ok) throw refusalError(pruned);
   context.say(`${plural(pruned.removed.length, 'checkpoint')} pruned. Git frees the space when it next tidies up.`);

@@ -116,7 +116,7 @@ function nextWords({ state, isHeld, row }: CheckpointedLoop, { tasks = [] }: Rew
 }
 
 /** Where nobody can be asked, the yes must be said by a flag. */
-export function refuseUnasked(flags: Flags): void {
+function refuseUnasked(flags: Flags): void {
   if (flags['yes'] === true || flags['dryRun'] === true) return;
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true)
     throw new UsageError(
@@ -125,8 +125,7 @@ export function refuseUnasked(flags: Flags): void {
     );
 }
 
-export const agreed = async (question: string, flags: Flags): Promise<boolean> =>
-  flags['yes'] === true || confirm(question);
+const agreed = async (question: string, flags: Flags): Promise<boolean> => flags['yes'] === true || confirm(question);
 
 /** A restore that was cut comes first, and running again completes it (F07). */
 async function finish(context: Context, loop: CheckpointedLoop, due: RestoreDue, isDry: boolean): Promise<number> {

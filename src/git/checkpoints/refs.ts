@@ -3,6 +3,7 @@ import { Bug } from '../../text/errors.ts';
 import { ask, complaint, type GitPlace, git, objectLines } from '../call.ts';
 import type { KnownCheckpoint, Repaired } from '../checkpoints.ts';
 import type { Person } from '../objects.ts';
+import { safeName } from '../paths.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 
 /** Who makes checkpoints, and commits where the user's settings name nobody. */
@@ -162,6 +163,21 @@ export async function prune(place: GitPlace, loop: string, { keep, good = [] }: 
     variables: noteWriter,
   });
   return { ok: true, removed };
+}
+
+/** Every ref that the loop has here but its branch: checkpoints, forks, notes. Twice = once; gives how many there were. */
+export async function removeRefs(place: GitPlace, loop: string): Promise<{ ok: true; removed: number } | Refusal> {
+  const forks = `refs/ralph/forks/${safeName(loop)}/`;
+  const found = await ask(place, [
+    'for-each-ref',
+    '--format=delete %(refname)',
+    `${folderOf(loop)}/`,
+    forks,
+    noteRefOf(loop),
+  ]);
+  if (!found.ok || found.text === '') return found.ok ? { ok: true, removed: 0 } : found;
+  const done = await ask(place, ['update-ref', '--stdin'], { input: `${found.text}\n` });
+  return done.ok ? { ok: true, removed: found.text.split('\n').length } : done;
 }
 
 export const unreadable = (loop: string): string =>

@@ -227,6 +227,19 @@ export async function abandonWorktree(repository: Repository, path: string): Pro
   return ask(repository, ['update-ref', '-d', ref, tip]);
 }
 
+/** For good, with what is not committed in it: the folder, and its record. Twice = once. */
+export async function removeWorktree(repository: Repository, path: string): Promise<Done> {
+  const dropped = await dropTree(repository, path);
+  if (dropped.ok) await rm(recordOf(path), { force: true });
+  return dropped;
+}
+
+/** Git itself keeps a branch that is checked out, or whose commits HEAD does not hold. */
+export async function removeMergedBranch(repository: Repository, branch: string): Promise<'gone' | 'kept'> {
+  if ((await revision(repository, `refs/heads/${branch}`)) === '') return 'gone';
+  return (await ask(repository, ['branch', '--quiet', '--delete', '--', branch])).ok ? 'gone' : 'kept';
+}
+
 /** A younger one may be just being made by another run. */
 const ageMsMin = 3_600_000;
 

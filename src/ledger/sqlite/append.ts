@@ -115,3 +115,11 @@ export function listLoop(connection: Connection, loop: string, event: LoopEvent)
   const [reason, endedAt] = event.type === 'loop.ended' ? [event.reason, event.at] : [null, null];
   connection.statement('UPDATE loops SET reason = ?, ended_at = ? WHERE loop = ?').run(reason, endedAt, loop);
 }
+
+/** The row of the list goes last: killed before, the same call does the rest. */
+export function forget(connection: Connection, loop: string): void {
+  connection.orThrow(() => {
+    for (const table of ['snapshots', 'mailbox', 'loops'])
+      connection.statement(`DELETE FROM ${table} WHERE loop = ?`).run(loop);
+  });
+}
