@@ -1,6 +1,7 @@
 // Documents of loops: read and opened by the formats of their mode.
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { TaskMark } from '../core/task.ts';
 import { type Format, type FormatOptions, lenient, type Parsed, type TaskSource } from '../documents/document.ts';
 import { documentBytesMax, type InstructionsFile, readText } from '../documents/text-file.ts';
 import type { Mode, ModeSession } from '../modes/mode.ts';
@@ -55,6 +56,10 @@ export async function documentSource(
     damage: mode.damage,
   });
 }
+
+/** The text with these marks, by the format of the document. */
+export const markedText = async ({ mode, path }: DocumentPlace, text: string, marks: readonly TaskMark[]) =>
+  (await formatFor(mode, path)).mark(text, marks);
 
 /** `text`: of a document that is not written yet. */
 export async function readDocument(place: DocumentPlace, text?: string): Promise<Parsed> {

@@ -1,5 +1,7 @@
 // Run summary, shown before a start: what will happen, where, with what, and within which limits, before anything does.
 
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
 import { containmentWords } from '../app/agents/process-limits.ts';
@@ -59,14 +61,24 @@ interface Chosen {
   readonly state: State | undefined;
 }
 
+/** Beside a worktree: the document that a person wrote shows what is done, and its instructions are made. */
+function touchedWords({ mode, settings, path }: Prepared): string {
+  const { name = '', isWritten = false } = mode.instructions ?? {};
+  const made = isWritten && !existsSync(join(dirname(path), name)) ? [name] : [];
+  const files = settings.policy.documentShows === 'nothing' ? made : [basename(path), ...made];
+  if (files.length === 0) return 'your files are not touched';
+  return `of your files only ${files.join(' and ')} ${files.length === 1 ? 'is' : 'are'} written`;
+}
+
 /** Where the work happens, and whether it can be undone. */
-function treeWords({ mode, config, settings, repositoryInfo }: Prepared, chosen: Chosen | undefined): string {
+function treeWords(prepared: Prepared, chosen: Chosen | undefined): string {
+  const { mode, config, settings, repositoryInfo } = prepared;
   if (repositoryInfo.repository === undefined)
     return 'not a git repository: NO undo, no commits, no look at the work (git init)';
   const branch = chosen?.state?.loop.branch;
   const own = branch !== undefined || config.worktree || settings.worktreePerTask;
   const where = own
-    ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; your files are not touched`
+    ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; ${touchedWords(prepared)}`
     : 'your working tree';
   const parallel = settings.worktreePerTask ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;

@@ -261,7 +261,8 @@ export const fields = {
   },
   worktree: {
     kind: 'truth',
-    description: 'Work in a worktree of its own on a branch ralph/NAME; your files are not touched.',
+    description:
+      'Work in a worktree of its own on a branch ralph/NAME; of your files only the task document (and PROMPT.md) is written.',
     example: 'true',
   },
   worktreeCopy: {

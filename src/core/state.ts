@@ -236,8 +236,7 @@ interface CheckpointState {
   readonly commitsDue: readonly { readonly task: string; readonly iteration: number }[];
   /** Done tasks whose commit failed: their work goes with the next one. */
   readonly uncommitted: readonly string[];
-  /** The task whose unfinished work lies in the files that all tasks share. */
-  readonly unfinished?: string;
+  readonly unfinished?: string; // the task whose unfinished work lies in the files that all tasks share
   readonly documentLeft?: true; // it stays out of the commits, and that was said
 }
 

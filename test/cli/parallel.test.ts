@@ -66,22 +66,27 @@ esac`;
       const merges = await mergesOf(place);
       expect(merges.map(event => event.merged).sort()).toEqual([false, true, true, true, true]);
       expect(merges.find(event => !event.merged)?.because).toContain('shared.txt');
-      expect(titles(place)).toHaveLength(4);
-      expect([...titles(place)].sort()).toEqual(['US-1: story 1', 'US-2: story 2', 'US-3: story 3', 'US-4: story 4']);
+      expect(titles(place).at(-1)).toBe('PRD.json: 4 of 4 tasks done');
+      expect(titles(place).slice(0, -1).sort()).toEqual([
+        'US-1: story 1',
+        'US-2: story 2',
+        'US-3: story 3',
+        'US-4: story 4',
+      ]);
       expect(git(place, 'rev-list', '--merges', 'main..ralph/shop')).toBe('');
-      expect(git(place, 'log', '-1', '--format=%(trailers:key=Ralph-Task,valueonly)', 'ralph/shop').trim()).toMatch(
+      expect(git(place, 'log', '-1', '--format=%(trailers:key=Ralph-Task,valueonly)', 'ralph/shop~').trim()).toMatch(
         /^US-/,
       );
       const shared = git(place, 'show', 'ralph/shop:shared.txt');
       expect(shared).toContain('by US-1');
       expect(shared).toContain('by US-2');
       expect(shared).not.toContain('<<<<<<<');
-      // The person's own tree: only what Ralph writes in every mode.
+      // The person's own tree: the marks of the document went to the branch.
       expect(git(place, 'rev-parse', 'HEAD')).toBe(head);
       expect(place.read('mine.txt')).toBe('not committed\n');
-      expect(git(place, 'status', '--short')).toBe(' M PRD.json\n M mine.txt\n?? PROMPT.md\n?? new.txt\n');
+      expect(git(place, 'status', '--short')).toBe(' M mine.txt\n?? PROMPT.md\n?? new.txt\n');
       expect(git(place, 'worktree', 'list').trim().split('\n')).toHaveLength(2);
-      expect(place.read('PRD.json').match(/"passes":true/g)).toHaveLength(4);
+      expect(git(place, 'show', 'ralph/shop:PRD.json').match(/"passes":true/g)).toHaveLength(4);
     }));
 
   it('two results that are each green and red together: the second goes back with the output, and is done anew', () =>
@@ -171,9 +176,9 @@ describe('--worktree', () => {
       const more = ['--worktree', '--worktree-copy', '.env', '--worktree-setup', 'cp .env ready'];
       const told = await place.ralph([...words, ...more, '--verify', 'test -f .env -a -f ready']);
       expect(told.code).toBe(0);
-      expect(titles(place)).toEqual(['US-1: story 1', 'US-2: story 2']);
-      expect(git(place, 'status', '--short')).toBe(' M PRD.json\n M mine.txt\n?? PROMPT.md\n?? new.txt\n');
-      expect(git(place, 'show', '--stat', '--format=', 'ralph/shop')).not.toContain('ready');
+      expect(titles(place)).toEqual(['US-1: story 1', 'US-2: story 2', 'PRD.json: 2 of 2 tasks done']);
+      expect(git(place, 'status', '--short')).toBe(' M mine.txt\n?? PROMPT.md\n?? new.txt\n');
+      expect(git(place, 'show', '--stat', '--format=', 'ralph/shop~')).not.toContain('ready');
     }));
 
   it('whose set-up fails is taken back with its branch, exit 2', () =>

@@ -1,6 +1,6 @@
 // Earlier loops of a document: its unfinished one, one that ended with work left, or none, so that a new one begins.
 import { basename } from 'node:path';
-import type { State } from '../../core/state.ts';
+import { hasUserDocument, type State } from '../../core/state.ts';
 import { allTasks, emptyTable, openTasks, progress } from '../../core/task.ts';
 import { identify, knownTasks } from '../../core/task-identity.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
@@ -24,7 +24,7 @@ export type Earlier =
   | { readonly type: 'open'; readonly state: State }
   /** Neither done nor stopped by a person: going on with new counters must be said (ADR 4). */
   | { readonly type: 'ended'; readonly state: State; readonly gone: readonly string[] }
-  /** A goal whose last loop is over: no document says so, only the ledger. */
+  /** Its last loop is over, and no document says so yet: a goal has none, and the marks of a branch are not merged. */
   | { readonly type: 'over'; readonly state: State };
 
 export async function earlierLoop(ledger: Ledger, work: Work): Promise<Earlier | undefined> {
@@ -85,6 +85,9 @@ export function missingTasksWords(gone: readonly string[], { loop: { name, docum
 
 /** Why a goal is not pursued again, and what would do that. */
 export function goalOverWords(state: State): string {
+  const { branch } = state.loop;
+  if (branch !== undefined && hasUserDocument(state))
+    return `Nothing to do: its tasks are done on the branch ${branch}. Bring them in: git merge ${branch}; to do them again: the same command with --new`;
   const how = progress(state.tasks).done > 0 ? 'was reached before' : 'was left out (ralph task skip)';
   return `Nothing to do: this goal ${how}; to pursue it again: the same command with --new`;
 }

@@ -16,6 +16,7 @@ import { instructionNotices } from '../documents.ts';
 import { newestLoop, withLease } from '../loops/find.ts';
 import { refuseProblems } from '../problems.ts';
 import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
+import { handOver, unmergedLoop } from './hand-over.ts';
 import { approvalByRunning, engineFor, resumeCommands, startInput } from './launch.ts';
 import { type Prepared, prepareLoop } from './prepare.ts';
 import type { Workspace } from './workspace.ts';
@@ -104,7 +105,8 @@ export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Prom
 async function chosenLoop(prepared: Prepared, ledger: Ledger): Promise<Earlier | undefined> {
   const { resumes, flags } = prepared;
   if (resumes !== undefined) return { type: 'open', state: (await stateOf(ledger, resumes)).state };
-  return flags['new'] === true ? undefined : earlierLoop(ledger, prepared);
+  if (flags['new'] === true) return undefined;
+  return (await earlierLoop(ledger, prepared)) ?? unmergedLoop(prepared, ledger);
 }
 
 async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
@@ -176,6 +178,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     if (result.type === 'held') return { type: 'held', what: 'loop', lease: result.held };
     if (result.type === 'failed') throw storeError(result.failure);
     if (result.type === 'refused') refuseProblems(result.problems);
+    await handOver(prepared, workspace, result.state);
     return { type: 'ran', how: result.type, state: result.state, exitCode: attendance.exitCode?.() };
   } finally {
     attendance.close();
