@@ -107,7 +107,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   if (words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(first ?? ''))) {
     const context = makeContext();
     try {
-      return await (await import('./commands/overview.ts')).execute(context);
+      return await (await import('./overview.ts')).execute(context);
     } finally {
       await context.close();
     }

@@ -1,9 +1,9 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type CheckpointOrder, type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
+import { type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Question } from '../input.ts';
-import type { State } from '../state.ts';
+import { madeLabel, type State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
 
@@ -21,10 +21,6 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
     failed ?? (commit === '' ? `nothing was left to commit${kept}` : `${plural(paths, 'file')} committed${kept}`);
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), because }];
 };
-
-/** What is kept as a person's edits is called so only where there are any. */
-export const madeLabel = ({ kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>, isChanged: boolean): string =>
-  kind === 'user-edits' && !isChanged ? 'before going on; nothing was changed meanwhile' : label;
 
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
   const due = state.checkpoints.due[0];
