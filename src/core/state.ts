@@ -498,7 +498,3 @@ export function unpackState(packed: unknown): State {
   const settings = { ...houseSettings, ...rest.settings };
   return { ...initialState, ...rest, settings, tasks: table };
 }
-
-/** What is kept as a person's edits is called so only where there are any. */
-export const madeLabel = ({ kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>, isChanged: boolean): string =>
-  kind === 'user-edits' && !isChanged ? 'before going on; nothing was changed meanwhile' : label;

@@ -1,9 +1,9 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
+import { type Escalation, type EventOf, madeLabel, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Question } from '../input.ts';
-import { madeLabel, type State } from '../state.ts';
+import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
 
