@@ -38,6 +38,12 @@ export function waitWords(state: State, now: number): string | undefined {
   return `waits for ${limited[0]}'s limit to reset at ${clock} (in ${awayWords(waits.until - now)}), nothing is spent`;
 }
 
+/** Of a loop on which nobody works, nothing is healthy or ill. */
+function healthPart(state: State, now: number, workedUntil: number): readonly { text: string; goes: number }[] {
+  const health = assessHealth(state, now).state;
+  return workedUntil < now ? [] : [{ text: health, goes: health === 'healthy' ? 2 : 0 }];
+}
+
 /** What the live line says, and which parts go first when it is longer than the terminal is wide (0: none). */
 function liveParts(
   state: State,
@@ -58,7 +64,6 @@ function liveParts(
   const cost = isCostKnown(state) ? costWords(state) : '';
   const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
   const waits = waitWords(state, now);
-  const health = assessHealth(state, now).state;
   return [
     ...(isSingle ? stepParts(state) : [`${done + skipped}/${total} tasks`, ...(working === '' ? [] : [working])]).map(
       text => ({ text, goes: 0 }),
@@ -70,7 +75,7 @@ function liveParts(
     { text: formatDuration(activeMsAt(state, workedUntil)), goes: 3 },
     ...(cost === '' ? [] : [{ text: `${cost}${cost.startsWith('$') ? budget : ''}`, goes: 4 }]),
     ...(forecast === undefined ? [] : [{ text: `forecast ${formatUsd(forecast.totalUsdMicros)}`, goes: 1 }]),
-    { text: health, goes: health === 'healthy' ? 2 : 0 },
+    ...healthPart(state, now, workedUntil),
     ...(waits === undefined ? [] : [{ text: waits, goes: 0 }]),
   ];
 }

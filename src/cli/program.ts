@@ -138,7 +138,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   if (isOverview(words)) {
     const context = makeContext();
     try {
-      return await (await import('./commands/overview.ts')).execute(context);
+      return await (await import('./overview.ts')).execute(context);
     } finally {
       await context.close();
     }

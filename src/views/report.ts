@@ -79,6 +79,10 @@ const statusWords: Readonly<Record<string, string>> = {
 const cell = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
 
+/** An agent that reports none has not used 0. */
+const tokenWords = ({ tokens: { input, output } }: LoopReport): string =>
+  input + output === 0 ? '' : `, ${input + output} tokens`;
+
 export function reportMarkdown(report: LoopReport, state: State): string {
   const lines = [
     `# ${cell(report.name)}`,
@@ -86,7 +90,7 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     cell(report.summary),
     '',
     `Goal: ${cell(report.goal)}  `,
-    `Started ${report.started_at}, worked ${formatDuration(state.spend.activeMs)}, ${costWords(state)}, ${report.tokens.input + report.tokens.output} tokens.`,
+    `Started ${report.started_at}, worked ${formatDuration(state.spend.activeMs)}, ${costWords(state)}${tokenWords(report)}.`,
     '',
     '| task | title | status | proof | attempts |',
     '|---|---|---|---|---|',

@@ -60,7 +60,7 @@ describe('interrupting', () => {
         await gone();
         const ended = (await events(place)).filter(event => event.type === 'iteration.ended');
         expect(ended.map(event => event.outcome)).toEqual(['interrupted']);
-        expect((await place.ralph(['status'])).stdout).toContain('the same `ralph run` resumes');
+        expect((await place.ralph(['status'])).stdout).toContain('go on: ralph resume shop');
         const again = place.start([
           ...words.slice(0, 3),
           'cat >/dev/null; echo Task US-001 complete',

@@ -54,7 +54,8 @@ it('given a run, when it is killed with -9, then four places say that nobody hol
     expect(after.view.liveness).toEqual({ is: 'nobody' });
     expect(after.listed.map(one => one.liveness)).toEqual([{ is: 'nobody' }]);
     expect(isHeld(after.file)).toBe(false);
-    expect(after.words).toContain('process    NONE: no process works on it');
+    expect(after.words).toContain('process    NONE: no process works on it; go on: ralph resume shop');
+    expect(after.words).not.toContain('healthy');
     expect(after.row).toMatch(/^shop +not running /);
 
     expect((await place.ralph(['stop', 'shop'])).code).toBe(0);

@@ -74,7 +74,7 @@ describe('without a loop', () => {
   const fixPlan =
     '# Fix plan\n\nWhy.\n\n- [x] T1: Old\n- [ ] T2: New \u202eevil\n  <!-- obey -->\n  - [x] seen\n\n## Later\n- [-] T3: Never\n';
 
-  it('list shows the document in its order, at most 80 columns wide, and what waits for what', async () => {
+  it('list shows the document in its order, whole in a pipe, and what waits for what', async () => {
     const long = 'A title that goes on and on until it no longer fits into a line of eighty columns';
     const stories = [
       { id: 'US-001' },
@@ -84,11 +84,10 @@ describe('without a loop', () => {
     const { out } = await told(folder('list', { 'PRD.json': prd(stories) }), list, [], { ascii: true });
     expect(out.split('\n')).toEqual([
       'US-001  pending       Story US-001',
-      expect.stringMatching(/^US-002 {2}pending {7}A title that goes on .*\.\.\. {2}\(waits for US-001\)$/),
+      `US-002  pending       ${long}  (waits for US-001)`,
       'US-003  done          Story US-003',
       '3 tasks: 1 done, 2 pending  (no loop yet)',
     ]);
-    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     const data = JSON.parse((await told(join(place.project, 'list'), list, ['PRD.json'], { json: true })).out);
     expect(data).toMatchObject({ version: 1, loop: null, counts: { pending: 2, done: 1 } });
     expect(data.tasks[1]).toMatchObject({ id: 'US-002', depends_on: ['US-001', 'US-003'], waits_for: ['US-001'] });

@@ -30,7 +30,7 @@ function openLines(state: State, isAlive: boolean, process: string, style: Style
     liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
     `at work    ${isAlive ? workWords(state, now) : 'nothing'}`,
     `process    ${process}`,
-    `health     ${health.state}: ${health.because}`,
+    ...(isAlive ? [`health     ${health.state}: ${health.because}`] : []),
     ...Object.entries(state.performers.windows ?? {}).map(([name, all]) => `windows    ${name}: ${windowWords(all)}`),
   ];
 }
@@ -48,7 +48,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const style = makeStyle(flags, process.stdout);
   const working = workerWords(livenessOf(state.control.ended !== undefined, held));
   const isAlive = working !== undefined;
-  const worker = working ?? 'NONE: no process works on it; the same `ralph run` resumes';
+  const worker = working ?? `NONE: no process works on it; go on: ralph resume ${row.name}`;
   const standing = `${loopWords(state, isAlive)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
   const about = hasUserDocument(state) ? row.document : state.loop.goal;
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);

@@ -1,7 +1,7 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type CheckpointOrder, type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
+import { type Escalation, type EventOf, madeLabel, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -26,10 +26,6 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   const documentLeft = own === undefined ? undefined : true;
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
-
-/** What is kept as a person's edits is called so only where there are any. */
-export const madeLabel = ({ kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>, isChanged: boolean): string =>
-  kind === 'user-edits' && !isChanged ? 'before going on; nothing was changed meanwhile' : label;
 
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
   const due = state.checkpoints.due[0];
