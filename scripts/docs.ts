@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { type CommandRow, commands } from '../src/cli/command-table.ts';
+import { globalFlags } from '../src/cli/global-flags.ts';
 import { descriptionOf, environmentName, fieldOf, flagName, type Key, keys } from '../src/config/fields.ts';
 import type { Field } from '../src/config/kinds.ts';
 import { presetValues } from '../src/config/settings.ts';
@@ -52,7 +53,7 @@ function cliPage(): string {
       '`ralph` alone prints an overview, `ralph help COMMAND` the flags of one command, `ralph --version` the version.',
       'Data goes to standard output, messages to standard error. `[loop]` is a name, an id, or the start of either;',
       'without one, the newest loop of this folder is meant, else the newest of all.',
-      'Every command also takes `--debug`: it shows the stack of an error.',
+      `Every command also takes, before it or behind it, ${globalFlags.map(one => `\`${one.flags}\` (${one.description})`).join(', ')}.`,
       'Exit codes: [guides/unattended.md](guides/unattended.md#exit-codes).',
     ].join('\n'),
     ...commands.map(commandSection),
@@ -113,8 +114,9 @@ function configPage(): string {
     ),
     [
       'Only in the environment: `RALPH_HOME` (where the database and the loop folders lie; an absolute path, else',
-      '`$XDG_DATA_HOME/ralph`, else `~/.local/share/ralph`) and `RALPH_ALLOW_NETWORK_HOME=1` (allow a database on a network',
-      'file system, which can damage it).',
+      '`$XDG_DATA_HOME/ralph`, else `~/.local/share/ralph`), `RALPH_NO_INPUT=1` (as `--no-input`) and',
+      '`RALPH_ALLOW_NETWORK_HOME=1` (allow a database on a network file system, which can damage it). A `RALPH_*` variable that',
+      'Ralph does not read is noted once on standard error.',
     ].join('\n'),
   ].join('\n\n');
 }
@@ -160,7 +162,7 @@ function eventsPage(): string {
     [
       'The ledger of a loop consists of these and nothing else. Every event carries `type` and `at` (epoch ms); a deciding',
       'event carries `because`, the rule and its numbers. A field with `?` may be absent. Money is integer micro-dollars.',
-      '`ralph events LOOP --json` prints one object per line, with `version`, `loop`, `seq` and `hash` added.',
+      '`ralph events LOOP --json` prints one object per line, with `version`, `loop`, `seq` and `hash` added, and times in ISO 8601.',
     ].join('\n'),
     table(['event', 'when', 'carries', 'how it is told, for example'], rows),
     '## Why a loop ends',

@@ -8,7 +8,7 @@ import { reviewRules } from '../modes/review/rules.ts';
 import { anyOf } from '../text/format.ts';
 import type { Context, Flags, Words } from './context.ts';
 
-interface FlagRow {
+export interface FlagRow {
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
@@ -27,6 +27,8 @@ export interface CommandRow {
   /** Those of the settings are many: a getter makes them for the one command that is asked for. */
   readonly options?: readonly FlagRow[];
   readonly examples: readonly string[];
+  /** Why `--json` is refused. */
+  readonly printsNoJson?: string;
   /** Commands a loop or starts one: refused to agents (F34). */
   readonly changes?: true;
   readonly load: () => Promise<CommandModule>;
@@ -258,6 +260,7 @@ const planCommands: readonly CommandRow[] = [
       ];
     },
     examples: ['ralph plan watch', 'ralph plan watch --vault ~/notes/vault', 'ralph plan watch --once'],
+    printsNoJson: 'it goes on and on; ralph loops list --json shows what became of each plan',
     changes: true,
     load: () => import('../modes/plan/commands/watch.ts'),
   },
@@ -359,6 +362,7 @@ const taskCommands: readonly CommandRow[] = [
       force,
     ],
     examples: ['ralph task export --format checklist', 'ralph task export my-loop --to done.md'],
+    printsNoJson: 'it prints the document; --format json is one of its formats',
     load: async () => ({ execute: (await import('./commands/task-convert.ts')).exportTasks }),
   },
 ];
@@ -393,6 +397,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'a whole loop in a scratch folder with a scripted agent: no key, no question, under a minute',
     options: [ascii, { flags: '--fast', description: 'without the pauses that make it readable' }],
     examples: ['ralph demo'],
+    printsNoJson: 'it is made to be watched',
     load: () => import('./commands/demo.ts'),
   },
   {
@@ -495,6 +500,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '-f, --follow', description: 'go on printing as it comes' },
     ],
     examples: ['ralph logs', 'ralph logs my-loop --iteration 3', 'ralph logs my-loop --prompt'],
+    printsNoJson: 'it prints what the agent printed, as it is',
     load: () => import('./commands/logs.ts'),
   },
   {

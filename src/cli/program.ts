@@ -9,7 +9,9 @@ import { UsageError } from '../text/errors.ts';
 import { capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
 import { type CommandRow, commands, nameOf } from './command-table.ts';
-import { makeContext } from './context.ts';
+import { type Context, type Flags, makeContext } from './context.ts';
+import { globalFlags, hasFlag, leadingFlags, settledFlags, unknownVariables } from './global-flags.ts';
+import { withJson } from './output/said.ts';
 
 /** Commander's words as a sentence of ours. */
 const plainMessage = (error: CommanderError): string =>
@@ -49,6 +51,20 @@ function helpWords(words: readonly string[]): readonly string[] {
   return isGroup || namedRow(words) !== undefined ? [...words, '--help'] : words.slice(0, 2);
 }
 
+const globalNames = globalFlags.map(one => one.flags).join(', ');
+
+/** Its own and the global ones, which stand in the help of none. */
+function flagsOf(row: CommandRow): readonly Option[] {
+  const own = (row.options ?? []).map(option => {
+    const flag = new Option(option.flags, option.description);
+    if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
+    if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
+    return flag;
+  });
+  const others = globalFlags.filter(({ flags }) => !hasFlag(row, flags));
+  return [...own, ...others.map(({ flags, description }) => new Option(flags, description).hideHelp())];
+}
+
 /** Without its flags where it is not asked for: a start pays for each. */
 function addCommand(program: Command, row: CommandRow, typed: readonly string[], done: (code: number) => void): void {
   const name = nameOf(row);
@@ -58,25 +74,24 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
       ? program
       : (program.commands.find(one => one.name() === group) ?? quietly(program.command(group)).helpCommand(false));
   const made = parent.command(row.usage.slice(group === undefined ? 0 : group.length + 1)).description(row.summary);
-  for (const option of typed.includes(name.at(-1) ?? '') ? (row.options ?? []) : []) {
-    const flag = new Option(option.flags, option.description);
-    if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
-    if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
-    made.addOption(flag);
-  }
-  made.option('--debug', 'show the stack of an internal error');
-  made.addHelpText('after', `\nExamples:\n${row.examples.map(example => `  ${example}`).join('\n')}`);
+  for (const option of typed.includes(name.at(-1) ?? '') ? flagsOf(row) : []) made.addOption(option);
+  made.addHelpText(
+    'after',
+    `\nExamples:\n${row.examples.map(example => `  ${example}`).join('\n')}\n\nEvery command takes ${globalNames}.`,
+  );
   made.action(async (...given: unknown[]) => {
-    const flags = given.at(-2) as Record<string, unknown>;
+    const flags = settledFlags(row, name.join(' '), given.at(-2) as Flags, process.env);
     const words = given.slice(0, -2).flat() as (string | undefined)[]; // `<id...>` is a list
-    const context = makeContext();
+    const context = makeContext(flags['quiet'] === true && !hasFlag(row, '--quiet'));
+    for (const one of await unknownVariables(context.env)) context.say(`note: ${one}`);
     try {
       if (row.changes && flags['dryRun'] !== true) {
         const { refuseInsideAgent } = await import('./inside-agent.ts');
         await refuseInsideAgent(context, name.join(' '), words);
       }
       const { execute } = await row.load();
-      done(await execute(context, words, flags));
+      const work = (own: Context): Promise<number> => execute(own, words, flags);
+      done(await (flags['json'] === true ? withJson(context, hasFlag(row, '--json'), work) : work(context)));
     } catch (error) {
       const failure = (error as { failure?: StoreFailure } | undefined)?.failure;
       throw failure === undefined ? error : storeError(failure);
@@ -90,20 +105,42 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
 const quietly = (one: Command): Command =>
   one.exitOverride().configureOutput({ writeErr: () => {}, writeOut: text => void process.stdout.write(text) });
 
+/** `unknown-command`, `unknown-option`, `missing-argument`: commander's own, as every id of ours is written. */
+const codeOf = ({ code }: CommanderError): string =>
+  code.replace(/^commander\./, '').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+
 function usageError(error: CommanderError, words: readonly string[]): UsageError {
   const [first] = words;
   if (error.code === 'commander.help') {
     const below = rowsBelow(first).map(row => nameOf(row)[1]);
-    return new UsageError(`${first} needs one more word: ${below.join(' or ')}.`, `See them: ralph help ${first}`);
+    const words = `${first} needs one more word: ${below.join(' or ')}.`;
+    return new UsageError(words, `See them: ralph help ${first}`, 2, 'missing-command');
   }
   const known = namedRow(words);
   const hint =
     known === undefined ? 'See the commands: ralph help' : `See its flags: ralph help ${nameOf(known).join(' ')}`;
-  return new UsageError(plainMessage(error), hint);
+  return new UsageError(plainMessage(error), hint, 2, codeOf(error));
 }
 
-export async function runProgram(words: readonly string[]): Promise<number> {
-  refuseSecrets(words);
+/** Global flags before the command as if they stood behind its name. */
+function ordered(typed: readonly string[]): readonly string[] {
+  const [before, words] = leadingFlags(typed);
+  if (words.length === 0) {
+    if (before.includes('--json')) throw new UsageError('--json needs a command.', 'See the commands: ralph help');
+    return words;
+  }
+  const isGroup = rowsBelow(words[0]).length > 0;
+  const [between, rest] = isGroup ? leadingFlags(words.slice(1)) : [[], words.slice(1)];
+  const named = [words[0] ?? '', ...rest];
+  const row = namedRow(named);
+  if (row === undefined) return named; // what is wrong with it is said all the same
+  const at = nameOf(row).length;
+  return [...named.slice(0, at), ...before, ...between, ...named.slice(at)];
+}
+
+export async function runProgram(typed: readonly string[]): Promise<number> {
+  refuseSecrets(typed);
+  const words = ordered(typed);
   const [first] = words;
   if (words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(first ?? ''))) {
     process.stdout.write(await overview());

@@ -2,10 +2,10 @@
 // Node for each: orders come in on one pipe, what was said goes out on another, and it ends with whoever started it.
 import { createReadStream, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { complain } from '../../src/cli/output/complaint.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { flushOutput } from '../../src/cli/terminal.ts';
 import { descendants } from '../../src/processes/tree.ts';
-import { UsageError } from '../../src/text/errors.ts';
 
 export interface Order {
   readonly words: readonly string[];
@@ -25,14 +25,7 @@ for (const name of ['stdout', 'stderr'] as const)
     return true;
   };
 
-function complain(error: unknown): number {
-  if (error instanceof UsageError) {
-    told.stderr += `ralph: ${error.message}${error.hint === '' ? '' : `\n  ${error.hint}`}\n`;
-    return error.exitCode;
-  }
-  told.stderr += `ralph: internal error, sorry. ${error instanceof Error ? error.stack : String(error)}\n`;
-  return 1;
-}
+const complained = (error: unknown): number => complain(error, process.argv.slice(2));
 
 const answer = (code: number, isLast = true): void => {
   const bytes = Buffer.from(`${JSON.stringify({ code, isLast, ...told })}\n`);
@@ -65,7 +58,7 @@ async function carryOut({ words, cwd, env }: Order): Promise<void> {
   process.argv = [process.argv[0]!, 'ralph', ...words];
   const before = signals.map(name => process.listeners(name as 'exit'));
   process.on('exit', exited);
-  const code = await runProgram(words).catch(complain);
+  const code = await runProgram(words).catch(complained);
   await flushOutput();
   for (const [at, name] of signals.entries())
     for (const one of process.listeners(name as 'exit'))
@@ -73,8 +66,8 @@ async function carryOut({ words, cwd, env }: Order): Promise<void> {
   answer(code, false);
 }
 
-process.on('uncaughtException', error => process.exit(complain(error)));
-process.on('unhandledRejection', error => process.exit(complain(error)));
+process.on('uncaughtException', error => process.exit(complained(error)));
+process.on('unhandledRejection', error => process.exit(complained(error)));
 for await (const line of createInterface({ input: createReadStream('', { fd: ordersIn }) }))
   await carryOut(JSON.parse(line) as Order);
 process.exit(0);
