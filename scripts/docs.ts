@@ -14,6 +14,7 @@ import { capitalized, formatDuration, formatUsd } from '../src/text/format.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
 import { shownEvents } from './docs-events.ts';
+import { schemaPages } from './docs-schemas.ts';
 
 const root = join(import.meta.dirname, '..');
 const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `npm run docs`. -->';
@@ -179,7 +180,10 @@ function eventsPage(): string {
 
 /** Every generated page by its path. */
 export function generatedPages(): Readonly<Record<string, string>> {
+  const json = schemaPages(table);
   return {
+    ...json.files,
+    'docs/json.md': `${[made, json.page].join('\n\n')}\n`,
     'docs/agents.md': `${[made, agentsPage(table)].join('\n\n')}\n`,
     'docs/cli.md': `${cliPage()}\n`,
     'docs/config.md': `${configPage()}\n`,

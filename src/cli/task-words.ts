@@ -60,7 +60,7 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     dependsOn: task.spec.dependsOn,
     waitsFor: unmetOf(table, task),
     question: task.openQuestion ?? null,
-    blocked_because: task.blockedBecause ?? null,
+    blockedBecause: task.blockedBecause ?? null,
   };
 }
 

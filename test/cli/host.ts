@@ -11,6 +11,8 @@ export interface Order {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Both streams are a terminal of this width. */
+  readonly columns?: number | undefined;
 }
 
 const [ordersIn, answersOut] = [3, 4];
@@ -49,12 +51,14 @@ function endLeftovers(): void {
   }
 }
 
-async function carryOut({ words, cwd, env }: Order): Promise<void> {
+async function carryOut({ words, cwd, env, columns }: Order): Promise<void> {
   if (home !== env['RALPH_HOME']) endLeftovers();
   home = env['RALPH_HOME'];
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);
+  for (const stream of [process.stdout, process.stderr])
+    Object.assign(stream, { isTTY: columns !== undefined, columns, rows: 24 });
   process.argv = [process.argv[0]!, 'ralph', ...words];
   const before = signals.map(name => process.listeners(name as 'exit'));
   process.on('exit', exited);

@@ -20,7 +20,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   const { config } = await configuredRun(context);
   const agents = await installedAgents({ env, directory, config });
   if (flags['json'] === true) return printJson(context, { agents });
-  context.out('agent     version           proof      what it can, and its login');
+  context.print('agent     version           proof      what it can, and its login');
   for (const one of agents) {
     context.print(line(one));
     if (one.installed === null) context.print(`          ${one.install}`);

@@ -81,7 +81,7 @@ function text({ row, files, marks }: Line, widths: ReturnType<typeof widthsOf>, 
     padColumns(fitted(row.task ?? '', widths.task, style), widths.task),
     changed.padStart(5),
   ].join('  ');
-  const room = Math.max(12, style.columns() - columnsOf(before) - said.length - 4);
+  const room = Math.max(1, style.columns() - columnsOf(before) - said.length - 4);
   const tone = isBad ? 'bad' : marks.includes('current') ? 'good' : 'quiet';
   return `${before}  ${fitted(row.label, room, style)}${said === '' ? '' : `  ${style.paint(tone, said)}`}`;
 }

@@ -8,13 +8,14 @@ const timeName = /^(?:at|since|until)$|At(?:Ms)?$/;
 /** Below are numbers of checkpoints and the like: no loop was begun in 1973. */
 const earliest = 100_000_000_000;
 
-/** The value as it leaves. */
+/** The value as it leaves. What a plan sends to others (`params`) is theirs. */
 function outward(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(outward);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
       const isTime = typeof one === 'number' && timeName.test(name) && one > earliest;
+      if (name === 'params') return [name, one];
       return isTime ? [name.replace(/Ms$/, ''), new Date(one).toISOString()] : [name, outward(one)];
     }),
   );
