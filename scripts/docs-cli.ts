@@ -1,12 +1,6 @@
 // The page of all commands: what several of them share stands once, then each has its sentence, an example, its own flags.
-import {
-  type CommandRow,
-  commandGroups,
-  commands,
-  everywhere,
-  type FlagRow,
-  nameOf,
-} from '../src/cli/command-table.ts';
+import { type CommandRow, commandGroups, commands, type FlagRow, nameOf } from '../src/cli/command-table.ts';
+import { globalFlags } from '../src/cli/global-flags.ts';
 import { exitCodes, topics } from '../src/cli/help/topics.ts';
 import { capitalized } from '../src/text/format.ts';
 
@@ -80,7 +74,7 @@ export function cliPage(table: Table): string {
       ['flag', 'meaning'],
       [
         ...sharedFlags().map(flagCells),
-        ...everywhere.map(one => [`\`${one.flags}\``, `${capitalized(one.description)} (every command)`]),
+        ...globalFlags.map(one => [`\`${one.flags}\``, `${capitalized(one.description)} (every command)`]),
       ],
     ),
     ...sections(table),

@@ -14,6 +14,7 @@ import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
 import { cliPage } from './docs-cli.ts';
 import { shownEvents } from './docs-events.ts';
+import { schemaPages } from './docs-schemas.ts';
 
 const root = join(import.meta.dirname, '..');
 const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `npm run docs`. -->';
@@ -73,8 +74,9 @@ function configPage(): string {
     '## Only in the environment',
     [
       '`RALPH_HOME` (where the database and the loop folders lie; an absolute path, else',
-      '`$XDG_DATA_HOME/ralph`, else `~/.local/share/ralph`) and `RALPH_ALLOW_NETWORK_HOME=1` (allow a database on a network',
-      'file system, which can damage it).',
+      '`$XDG_DATA_HOME/ralph`, else `~/.local/share/ralph`), `RALPH_NO_INPUT=1` (as `--no-input`) and',
+      '`RALPH_ALLOW_NETWORK_HOME=1` (allow a database on a network file system, which can damage it). A `RALPH_*` variable that',
+      'Ralph does not read is noted once on standard error.',
     ].join('\n'),
   ].join('\n\n');
 }
@@ -120,7 +122,7 @@ function eventsPage(): string {
     [
       'The ledger of a loop consists of these and nothing else. Every event carries `type` and `at` (epoch ms); a deciding',
       'event carries `because`, the rule and its numbers. A field with `?` may be absent. Money is integer micro-dollars.',
-      '`ralph events LOOP --json` prints one object per line, with `version`, `loop`, `seq` and `hash` added.',
+      '`ralph events LOOP --json` prints one object per line, with `version`, `loop`, `seq` and `hash` added, and times in ISO 8601.',
     ].join('\n'),
     table(['event', 'when', 'carries', 'how it is told, for example'], rows),
     '## Why a loop ends',
@@ -137,7 +139,10 @@ function eventsPage(): string {
 
 /** Every generated page by its path. */
 export function generatedPages(): Readonly<Record<string, string>> {
+  const json = schemaPages(table);
   return {
+    ...json.files,
+    'docs/json.md': `${[made, json.page].join('\n\n')}\n`,
     'docs/agents.md': `${[made, agentsPage(table)].join('\n\n')}\n`,
     'docs/cli.md': `${[made, cliPage(table)].join('\n\n')}\n`,
     'docs/config.md': `${configPage()}\n`,

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generatedPages } from '../scripts/docs.ts';
 import { commandGroups, commands } from '../src/cli/command-table.ts';
+import { globalFlags } from '../src/cli/global-flags.ts';
 import { settingFlags } from '../src/config/flags.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -138,8 +139,10 @@ describe('a document about today', () => {
   });
 
   it('names only flags that a command takes', () => {
-    const table = commands.flatMap(row => (row.options ?? []).flatMap(one => one.flags.match(/--[a-z-]+/g) ?? []));
-    const others = ['--debug', '--version', '--help', '--headless', '--write', '--seed', '--count', '--acp'];
+    const table = [...commands, { options: globalFlags }].flatMap(row =>
+      (row.options ?? []).flatMap(one => one.flags.match(/--[a-z-]+/g) ?? []),
+    );
+    const others = ['--version', '--help', '--headless', '--write', '--seed', '--count', '--acp'];
     const known = new Set([...table, ...others, '--quick', '--against']);
     const named = present
       .filter(page => page.startsWith('docs') || page === 'README.md')

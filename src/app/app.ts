@@ -40,7 +40,7 @@ const exitCodeOf = (failure: StoreFailure): number =>
   ['newer', 'readonly', 'network', 'gone'].includes(failure.kind) ? 2 : failure.kind === 'disk-full' ? 5 : 1;
 
 export function storeError(failure: StoreFailure): UsageError {
-  return new UsageError(failure.detail, failure.hint, exitCodeOf(failure));
+  return new UsageError(failure.detail, failure.hint, exitCodeOf(failure), `ledger-${failure.kind}`);
 }
 
 export interface LedgerNeeds {
@@ -53,7 +53,8 @@ export interface LedgerNeeds {
   readonly mailToOlder?: boolean;
 }
 
-export const noLoopYet = (): UsageError => new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json');
+export const noLoopYet = (): UsageError =>
+  new UsageError('There is no loop yet.', 'Start one: ralph run PRD.json', 2, 'no-loop');
 
 const ledgerPath = (home: string): string => join(home, 'ralph.db');
 

@@ -280,14 +280,14 @@ export async function pruneHistory(loop: CheckpointedLoop, keep: number) {
 interface Anchored {
   readonly anchors: number;
   /** One for every checkpoint that was not pruned; notes can be lost, and be deleted. */
-  readonly anchors_expected: number;
+  readonly anchorsExpected: number;
   /** The first event whose hash is not the one that was anchored. */
   readonly differs?: number;
 }
 
 export type Audited = Anchored & Verified;
 
-const none: Anchored = { anchors: 0, anchors_expected: 0 };
+const none: Anchored = { anchors: 0, anchorsExpected: 0 };
 
 /** The chain in one pass over the rows, which counts the checkpoints too; then one row for each anchor. */
 export async function audited(ledger: Ledger, home: string, row: LoopRow, env: Environment): Promise<Audited> {
@@ -298,8 +298,8 @@ export async function audited(ledger: Ledger, home: string, row: LoopRow, env: E
     if (event.type === 'checkpoint.made') made = Math.max(made, event.number);
   });
   if (!verified.ok || made === 0) return { ...none, ...verified };
-  const anchors_expected = made - prunedIn(loopFolder(home, row.loop)).size;
-  return { ...(await comparedWithAnchors(ledger, row, env)), anchors_expected, ...verified };
+  const anchorsExpected = made - prunedIn(loopFolder(home, row.loop)).size;
+  return { ...(await comparedWithAnchors(ledger, row, env)), anchorsExpected, ...verified };
 }
 
 /** An anchor beyond the ledger's end differs too: events are missing. */

@@ -29,15 +29,12 @@ export interface CommandRow {
   /** Those of the settings are many: a getter makes them for the one command that is asked for. */
   readonly options?: readonly FlagRow[];
   readonly examples: readonly string[];
+  /** Why `--json` is refused. */
+  readonly printsNoJson?: string;
   /** Commands a loop or starts one: refused to agents (F34). */
   readonly changes?: true;
   readonly load: () => Promise<CommandModule>;
 }
-
-/** Flags of every command. */
-export const everywhere: readonly FlagRow[] = [
-  { flags: '--debug', description: 'show the stack of an internal error' },
-];
 
 /** The words that name a command. */
 export const nameOf = ({ usage }: CommandRow): readonly string[] =>
@@ -289,6 +286,7 @@ const planCommands: readonly CommandRow[] = [
       ];
     },
     examples: ['ralph plan watch', 'ralph plan watch --vault ~/notes/vault', 'ralph plan watch --once'],
+    printsNoJson: 'it goes on and on; ralph loops list --json shows what became of each plan',
     changes: true,
     load: () => import('../modes/plan/commands/watch.ts'),
   },
@@ -390,6 +388,7 @@ const taskCommands: readonly CommandRow[] = [
       force,
     ],
     examples: ['ralph task export --format checklist', 'ralph task export my-loop --to done.md'],
+    printsNoJson: 'it prints the document; --format json is one of its formats',
     load: async () => ({ execute: (await import('./commands/task-convert.ts')).exportTasks }),
   },
 ];
@@ -434,6 +433,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'a whole loop in a scratch folder with a scripted agent: no key, no question, under a minute',
     options: [ascii, { flags: '--fast', description: 'without the pauses that make it readable' }],
     examples: ['ralph demo'],
+    printsNoJson: 'it is made to be watched',
     load: () => import('./commands/demo.ts'),
   },
   {
@@ -536,6 +536,7 @@ export const commands: readonly CommandRow[] = [
       { flags: '-f, --follow', description: 'go on as it comes, into the next iterations until the loop ends' },
     ],
     examples: ['ralph logs', 'ralph logs my-loop --iteration 3', 'ralph logs my-loop --prompt'],
+    printsNoJson: 'it prints what the agent printed, as it is',
     load: () => import('./commands/logs.ts'),
   },
   {

@@ -17,7 +17,8 @@ import { refuseProblems } from '../app/problems.ts';
 import type { Command } from '../core/input.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
-import { folded } from './terminal.ts';
+import { jsonText } from './output/json.ts';
+import { folded, shownOn } from './terminal.ts';
 
 interface LedgerUse {
   readonly quickCheck?: boolean;
@@ -67,9 +68,11 @@ function userName(env: Environment): string {
   }
 }
 
-export function makeContext(): Context {
+/** `isQuiet`: no messages, only data. */
+export function makeContext(isQuiet = false): Context {
   const env: Environment = process.env;
-  const say = (text: string): void => void process.stderr.write(`${folded(text, process.stderr)}\n`);
+  const say = (text: string): void =>
+    void (isQuiet || process.stderr.write(`${folded(shownOn(text, process.stderr), process.stderr)}\n`));
   let found: string | undefined;
   let opened: Ledger | undefined;
   let loops: LedgerLoops | undefined;
@@ -82,8 +85,8 @@ export function makeContext(): Context {
   return {
     env,
     directory: workingDirectory(),
-    out: text => void process.stdout.write(`${text}\n`),
-    print: text => void process.stdout.write(`${folded(text, process.stdout)}\n`),
+    out: text => void process.stdout.write(`${shownOn(text, process.stdout)}\n`),
+    print: text => void process.stdout.write(`${folded(shownOn(text, process.stdout), process.stdout)}\n`),
     say,
     home,
     hasLedger: () => hasLedger(home()),
@@ -112,8 +115,8 @@ export const taskPlace = async (context: Context) => ({
 });
 
 /** The answer for programs. */
-export function printJson({ out }: Pick<Context, 'out'>, value: unknown, exitCode = 0): number {
-  out(JSON.stringify(value, null, 2));
+export function printJson({ out }: Pick<Context, 'out'>, value: object, exitCode = 0): number {
+  out(jsonText(value));
   return exitCode;
 }
 

@@ -7,8 +7,10 @@ import { looksSecret } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
-import { type CommandRow, commands, everywhere, nameOf } from './command-table.ts';
-import { makeContext } from './context.ts';
+import { type CommandRow, commands, nameOf } from './command-table.ts';
+import { type Context, type Flags, makeContext } from './context.ts';
+import { globalFlags, hasFlag, leadingFlags, settledFlags, unknownVariables } from './global-flags.ts';
+import { withJson } from './output/said.ts';
 
 /** Commander's words as a sentence of ours. */
 const plainMessage = (error: CommanderError): string =>
@@ -55,6 +57,18 @@ async function helpText(words: readonly string[], isHelp: boolean): Promise<stri
   return rowsBelow(first).length > 0 ? groupHelp(first, columns) : topicHelp(first, columns);
 }
 
+/** Its own and the global ones, which stand in the help of none. */
+function flagsOf(row: CommandRow): readonly Option[] {
+  const own = (row.options ?? []).map(option => {
+    const flag = new Option(option.flags, option.description);
+    if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
+    if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
+    return flag;
+  });
+  const others = globalFlags.filter(({ flags }) => !hasFlag(row, flags));
+  return [...own, ...others.map(({ flags, description }) => new Option(flags, description).hideHelp())];
+}
+
 /** Without its flags where it is not asked for: a start pays for each. */
 function addCommand(program: Command, row: CommandRow, typed: readonly string[], done: (code: number) => void): void {
   const name = nameOf(row);
@@ -64,24 +78,20 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
       ? program
       : (program.commands.find(one => one.name() === group) ?? quietly(program.command(group)).helpCommand(false));
   const made = parent.command(row.usage.slice(group === undefined ? 0 : group.length + 1)).description(row.summary);
-  for (const option of typed.includes(name.at(-1) ?? '') ? (row.options ?? []) : []) {
-    const flag = new Option(option.flags, option.description);
-    if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
-    if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
-    made.addOption(flag);
-  }
-  for (const { flags, description } of everywhere) made.option(flags, description);
+  for (const option of typed.includes(name.at(-1) ?? '') ? flagsOf(row) : []) made.addOption(option);
   made.action(async (...given: unknown[]) => {
-    const flags = given.at(-2) as Record<string, unknown>;
+    const flags = settledFlags(row, name.join(' '), given.at(-2) as Flags, process.env);
     const words = given.slice(0, -2).flat() as (string | undefined)[]; // `<id...>` is a list
-    const context = makeContext();
+    const context = makeContext(flags['quiet'] === true && !hasFlag(row, '--quiet'));
+    for (const one of await unknownVariables(context.env)) context.say(`note: ${one}`);
     try {
       if (row.changes && flags['dryRun'] !== true) {
         const { refuseInsideAgent } = await import('./inside-agent.ts');
         await refuseInsideAgent(context, name.join(' '), words);
       }
       const { execute } = await row.load();
-      done(await execute(context, words, flags));
+      const work = (own: Context): Promise<number> => execute(own, words, flags);
+      done(await (flags['json'] === true ? withJson(context, hasFlag(row, '--json'), work) : work(context)));
     } catch (error) {
       const failure = (error as { failure?: StoreFailure } | undefined)?.failure;
       throw failure === undefined ? error : storeError(failure);
@@ -102,6 +112,10 @@ function textWords(program: Command, name: readonly string[]): readonly string[]
   return command?.args ?? [];
 }
 
+/** `unknown-command`, `unknown-option`, `missing-argument`: commander's own, as every id of ours is written. */
+const codeOf = ({ code }: CommanderError): string =>
+  code.replace(/^commander\./, '').replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+
 async function usageError(error: CommanderError, program: Command, words: readonly string[]): Promise<UsageError> {
   const [first] = words;
   const known = namedRow(words);
@@ -109,31 +123,49 @@ async function usageError(error: CommanderError, program: Command, words: readon
   const isGroup = known === undefined && rowsBelow(first).length > 0;
   if (error.code === 'commander.help') {
     const below = rowsBelow(first).map(row => nameOf(row)[1]);
-    return new UsageError(`${first} needs one more word: ${below.join(' or ')}.`, `See them: ralph help ${first}`);
+    const words = `${first} needs one more word: ${below.join(' or ')}.`;
+    return new UsageError(words, `See them: ralph help ${first}`, 2, 'missing-command');
   }
   if (!isGroup && ['commander.excessArguments', 'commander.unknownCommand'].includes(error.code)) {
     const { unquotedHint } = await import('./help/unquoted.ts');
     const texts = { command: name.join(' '), typed: words.slice(name.length), words: textWords(program, name) };
     const hint = unquotedHint(texts);
     const isTypo = plainMessage(error).endsWith('?'); // it suggests a command
-    if (hint !== undefined && !isTypo) return new UsageError(hint);
+    if (hint !== undefined && !isTypo) return new UsageError(hint, '', 2, 'unquoted-text');
   }
   const hint = `${known === undefined ? 'See the commands' : 'See its flags'}: ralph help`;
-  return new UsageError(plainMessage(error), [hint, ...(isGroup ? [first] : name)].join(' '));
+  return new UsageError(plainMessage(error), [hint, ...(isGroup ? [first] : name)].join(' '), 2, codeOf(error));
 }
 
 /** `ralph help WORD` of something that is not there. */
 async function noSuchHelp(error: UsageError): Promise<UsageError> {
   const { topics } = await import('./help/topics.ts');
-  return new UsageError(error.message, `${error.hint}; topics: ${Object.keys(topics).join(', ')}`);
+  return new UsageError(error.message, `${error.hint}; topics: ${Object.keys(topics).join(', ')}`, 2, error.code);
 }
 
 /** Of the command line as a whole: no command, only what is asked about Ralph. */
 const isOverview = (words: readonly string[]): boolean =>
   words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(words[0] ?? ''));
 
-export async function runProgram(words: readonly string[]): Promise<number> {
-  refuseSecrets(words);
+/** Global flags before the command as if they stood behind its name. */
+function ordered(typed: readonly string[]): readonly string[] {
+  const [before, words] = leadingFlags(typed);
+  if (words.length === 0) {
+    if (before.includes('--json')) throw new UsageError('--json needs a command.', 'See the commands: ralph help');
+    return words;
+  }
+  const isGroup = rowsBelow(words[0]).length > 0;
+  const [between, rest] = isGroup ? leadingFlags(words.slice(1)) : [[], words.slice(1)];
+  const named = [words[0] ?? '', ...rest];
+  const row = namedRow(named);
+  if (row === undefined) return named; // what is wrong with it is said all the same
+  const at = nameOf(row).length;
+  return [...named.slice(0, at), ...before, ...between, ...named.slice(at)];
+}
+
+export async function runProgram(typed: readonly string[]): Promise<number> {
+  refuseSecrets(typed);
+  const words = ordered(typed);
   const [first] = words;
   if (isOverview(words)) {
     const context = makeContext();

@@ -141,42 +141,6 @@ async function printLoop(context: Context, { loop: { id } }: State, exitCode: nu
   printJson(context, { ...(await (await context.loops()).view(id)), exitCode });
 }
 
-/** `--json` prints one object whatever happens: where no loop was worked on, what was said instead. */
-export async function alwaysJson(
-  given: Context,
-  flags: Flags,
-  work: (context: Context) => Promise<number>,
-): Promise<number> {
-  if (flags['json'] !== true) return work(given);
-  const said: string[] = [];
-  let isPrinted = false;
-  const out = (text: string): void => {
-    isPrinted = true;
-    given.out(text);
-  };
-  const note = (text: string): void =>
-    void said.push(
-      ...text
-        .split('\n')
-        .map(line => line.trim())
-        .filter(Boolean),
-    );
-  const say = (text: string): void => {
-    note(text);
-    given.say(text);
-  };
-  const end = (exitCode: number): number =>
-    isPrinted ? exitCode : printJson(given, { version: 2, exitCode, said }, exitCode);
-  try {
-    return end(await work({ ...given, out, say }));
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    note(`${error.message}\n${error.hint}`);
-    end(error.exitCode);
-    throw error;
-  }
-}
-
 export async function sayEnding(
   context: Context,
   { how, state, exitCode: signalled }: Extract<Outcome, { type: 'ran' }>,

@@ -59,10 +59,10 @@ export function taskJson(table: TaskTable, task: Task): Flags {
     attempts: task.attempts,
     verified: task.status === 'done' ? (task.verified ?? null) : null,
     level: task.status === 'done' ? task.level : undefined,
-    depends_on: task.spec.dependsOn,
-    waits_for: unmetOf(table, task),
+    dependsOn: task.spec.dependsOn,
+    waitsFor: unmetOf(table, task),
     question: task.openQuestion ?? null,
-    blocked_because: task.blockedBecause ?? null,
+    blockedBecause: task.blockedBecause ?? null,
   };
 }
 

@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { columnsOf, takeColumns } from '../text/columns.ts';
+import { UsageError } from '../text/errors.ts';
 import { stripControls } from '../text/text.ts';
 
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet' | 'strong';
@@ -32,6 +33,29 @@ const usualRows = 24;
 const speaksUtf8 = (env: NodeJS.ProcessEnv): boolean =>
   /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'utf-8');
 
+/** What a person said for the whole process, beside what each terminal can. */
+let told = { color: true, input: true };
+
+export function beTold(manners: typeof told): void {
+  told = manners;
+}
+
+/** Of a variable that switches something on. */
+export const isSet = (text: string | undefined): boolean =>
+  !['', '0', 'false', 'no'].includes((text ?? '').toLowerCase());
+
+/** Decided for each stream: standard output may be a file while standard error is a terminal. */
+export function isColored({ isTTY }: Pick<NodeJS.WriteStream, 'isTTY'>, env: NodeJS.ProcessEnv = process.env): boolean {
+  if (!told.color || env['NO_COLOR']) return false;
+  if (env['FORCE_COLOR'] === '0') return false;
+  if (isSet(env['CLICOLOR_FORCE']) || isSet(env['FORCE_COLOR'])) return true;
+  return isTTY === true && env['TERM'] !== 'dumb' && env['CLICOLOR'] !== '0';
+}
+
+/** Text for a stream: without escape codes where it shows no color, whoever painted it. */
+export const shownOn = (text: string, stream: NodeJS.WriteStream): string =>
+  !text.includes('\x1b') || isColored(stream) ? text : stripVTControlCharacters(text);
+
 export function makeStyle(
   flags: Readonly<Record<string, unknown>>,
   stream: NodeJS.WriteStream = process.stderr,
@@ -44,7 +68,7 @@ export function makeStyle(
     live,
     columns: () => Math.min(stream.columns || (stream.isTTY ? 80 : pipeColumns), 400),
     rows: () => stream.rows || usualRows,
-    paint: (tone, text) => styleText(formats[tone], text, { stream }),
+    paint: (tone, text) => (isColored(stream) ? styleText(formats[tone], text, { validateStream: false }) : text),
     marks: ascii
       ? { done: '+', failed: 'x', ask: '?', dot: '|', rule: '-' }
       : { done: '✓', failed: '✗', ask: '?', dot: '·', rule: '─' },
@@ -160,6 +184,7 @@ export async function confirm(question: string, stop?: AbortSignal): Promise<boo
 
 /** What was typed; undefined on Ctrl-C, Ctrl-D or when the terminal went away. */
 export async function askLine(question: string, stop?: AbortSignal): Promise<string | undefined> {
+  if (!told.input) throw new UsageError('There is a question, and --no-input was said.', 'Say --yes, or leave it out.');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const leave = new AbortController();
   lines.on('SIGINT', () => leave.abort());

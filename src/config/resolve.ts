@@ -177,7 +177,7 @@ async function environmentLayers({ mode, env, directory, now }: FullRequest): Pr
     const label = used.source === '.env' ? `${used.name} in .env` : used.name;
     readings[used.source].push([key, used.text, readVariable(key, used.text, label, now)]);
   }
-  notices.push(...slips(env, ''), ...slips(dotEnv.variables, ' in .env'));
+  notices.push(...slips(dotEnv.variables));
   return [layerOf('environment', readings.environment, notices), layerOf('.env', readings['.env'])];
 }
 
@@ -224,15 +224,15 @@ function readVariable(key: Key, text: string, label: string, now: number): Readi
 
 const otherNames: readonly string[] = ['RALPH_HOME'];
 
-/** Variables that do nothing but are one slip away from one that would. */
-function slips(variables: Variables, where: string): string[] {
+/** Lines of .env that do nothing but are one slip away from one that would; the command line looks at its environment itself. */
+function slips(variables: Variables): string[] {
   const names = keys.map(environmentName);
   const unknown = Object.keys(variables).filter(
     name => /^RALPH_[A-Za-z0-9_]+$/.test(name) && !names.includes(name) && !otherNames.includes(name),
   );
   return unknown.flatMap(name => {
     const meant = nearest(name, names, 2);
-    return meant === undefined ? [] : [`${name}${where} is not a setting; did you mean ${meant}?`];
+    return meant === undefined ? [] : [`${name} in .env is not a setting; did you mean ${meant}?`];
   });
 }
 

@@ -130,11 +130,13 @@ async function look(path: string): Promise<Glance> {
   return glance(path);
 }
 
+const damaged = (path: string, detail: string): StoreFailed =>
+  new StoreFailed(failure('corrupt', path, `${path} is damaged: ${detail}`));
+
 function refuseDamaged(seen: Glance, { path, quickCheck }: Opening): void {
-  if (seen.type === 'damaged') throw new StoreFailed(failure('corrupt', path, seen.detail));
+  if (seen.type === 'damaged') throw damaged(path, seen.detail);
   const lost = quickCheck ? lostCommits(path) : 0;
-  if (lost > 0)
-    throw new StoreFailed(failure('corrupt', path, `the write-ahead log is damaged before its last ${lost} commits`));
+  if (lost > 0) throw damaged(path, `the write-ahead log is damaged before its last ${lost} commits`);
 }
 
 function refuseNewer(found: number, { path, version, schema }: Opening): void {
@@ -165,7 +167,7 @@ async function connect(opening: Opening): Promise<Connection> {
   const database = openDatabase(path, readOnly, opening.busyMsMax);
   try {
     const said = quickCheck ? database.prepare('PRAGMA quick_check(1)').get()?.['quick_check'] : 'ok';
-    if (said !== 'ok') throw new StoreFailed(failure('corrupt', path, String(said)));
+    if (said !== 'ok') throw damaged(path, String(said));
     const found = userVersion(database);
     const isReadable = found >= schema.readableFrom;
     if (found >= schema.version || (readOnly && isReadable)) return new Connection(path, database, readOnly);

@@ -10,10 +10,13 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly exitCode: number;
   readonly hint: string;
+  /** Which error it is, for programs; what its exit code means unless told. */
+  readonly code: string | undefined;
 
-  constructor(message: string, hint = '', exitCode = 2) {
+  constructor(message: string, hint = '', exitCode = 2, code?: string) {
     super(message);
     this.hint = hint;
     this.exitCode = exitCode;
+    this.code = code;
   }
 }

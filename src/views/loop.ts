@@ -4,12 +4,12 @@ import type { EventOf, HandoffTrigger, IterationOutcome, LimitWindow, Terminatio
 import { assessHealth, type Health } from '../core/health.ts';
 import { type Waiting, waitingFor } from '../core/next.ts';
 import type { Limits } from '../core/settings.ts';
-import { activeMsAt, type LiveIteration, type State, totalTokens } from '../core/state.ts';
+import { activeMsAt, isBusy, type LiveIteration, type State, totalTokens } from '../core/state.ts';
 import { allTasks, type Progress, progress, type Task, type WorkAside } from '../core/task.ts';
 import type { Holder, LeaseState } from '../ledger/ledger.ts';
 import type { Report } from '../messages/report.ts';
 import { plural } from '../text/format.ts';
-import { type AskedQuestion, askedQuestion, endingOf, isVerified } from './ending.ts';
+import { type AskedQuestion, askedQuestion, costWords, endingOf, isVerified } from './ending.ts';
 import type { Counts } from './metrics.ts';
 
 /** Whether a process works on it. `holder` of a loop that has ended: its process is not gone yet. */
@@ -25,6 +25,52 @@ export function livenessOf(isEnded: boolean, held: LeaseState | undefined): Live
   if (held === undefined || holder === undefined) return { is: 'nobody' };
   return { is: 'held', holder, renewedAt: held.renewedAt };
 }
+
+/** How a loop stands, in one word: the same on every surface. `stopped`: over with work left, whoever or whatever ended it. */
+export type Standing =
+  | 'starting'
+  | 'running'
+  | 'checking'
+  | 'waiting'
+  | 'paused'
+  | 'not-running'
+  | 'completed'
+  | 'stopped'
+  | 'taken-back';
+
+interface StandingRow {
+  readonly standing: Standing;
+  readonly holds: (state: State, liveness: Liveness, now: number) => boolean;
+}
+
+const isDone = ({ control: { ended }, tasks }: State): boolean =>
+  ended?.reason === 'goal_achieved' && (tasks.size === 0 || progress(tasks).done > 0);
+
+/** The first row that holds is the word: what has ended, then who works on it, then what it does. */
+const standingRows: readonly StandingRow[] = [
+  { standing: 'taken-back', holds: state => isTakenBack(state) },
+  { standing: 'completed', holds: isDone },
+  { standing: 'stopped', holds: state => state.control.ended !== undefined },
+  { standing: 'not-running', holds: (_state, liveness) => liveness.is !== 'held' },
+  { standing: 'starting', holds: state => !state.document.isLoaded },
+  { standing: 'paused', holds: state => state.control.paused !== undefined && !isBusy(state) },
+  { standing: 'checking', holds: state => state.live.length === 0 && state.claims.open.length > 0 },
+  { standing: 'waiting', holds: (state, _liveness, now) => waitingFor(state, now) !== undefined },
+  { standing: 'running', holds: () => true },
+];
+
+/** An undo has opened its work again. */
+export const isTakenBack = ({ control: { ended }, tasks }: State): boolean =>
+  ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
+
+export const standingOf = (state: State, liveness: Liveness, now: number): Standing =>
+  standingRows.find(row => row.holds(state, liveness, now))?.standing ?? 'running';
+
+/** Of a loop on which nobody works, nothing is healthy or ill. */
+export type HealthView = Omit<Health, 'state'> & { readonly state: Health['state'] | 'not-running' };
+
+export const healthOf = (state: State, liveness: Liveness, now: number): HealthView =>
+  liveness.is === 'nobody' ? { state: 'not-running', because: 'no process works on it' } : assessHealth(state, now);
 
 type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'level' | 'attempts'> & {
   readonly title: string;
@@ -53,13 +99,14 @@ export interface LoopView {
   /** Events so far. */
   readonly seq: number;
   readonly liveness: Liveness;
+  readonly state: Standing;
   /** One sentence: how it ended, or how it stands. */
   readonly summary: string;
   readonly tasks: Progress & {
     /** Every task in the order of the document; absent in lists of loops. */
     readonly items?: readonly TaskView[];
   };
-  /** Iterations that were begun and have not ended: work is going on only while the loop is held. */
+  /** Iterations at work; none while nobody holds the loop. */
   readonly live: readonly LiveView[];
   /** Claims whose proof is still to be run. */
   readonly checking: readonly { readonly iteration: number; readonly task: string }[];
@@ -68,13 +115,15 @@ export interface LoopView {
   readonly spend: {
     readonly iterations: number;
     readonly activeMs: number;
+    /** In words: `not reported` while no agent has reported any, which is not $0.00. */
+    readonly cost: string;
     /** Absent while no agent has reported any. */
     readonly usage?: Usage;
   };
   readonly limits: Limits;
   /** The windows of providers' limits by agent, as they were last reported; absent while none is. */
   readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
-  readonly health: Health;
+  readonly health: HealthView;
   /** Absent unless it is asked for: a report has it. */
   readonly history?: LoopHistory;
   readonly ending?: Termination & { readonly at: number; readonly exitCode: number; readonly verified: boolean };
@@ -157,6 +206,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
   const { settings } = state;
   const { id: loop, name, goal, document, directory, startedAt } = state.loop;
   const liveness = livenessOf(state.control.ended !== undefined, held);
+  const usage = reportedUsage(state.spend.usage);
   return {
     version: 2,
     loop,
@@ -169,20 +219,22 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
     startedAt,
     seq,
     liveness,
+    state: standingOf(state, liveness, now),
     summary: endingOf(state).sentence,
     tasks: progress(state.tasks),
-    live: state.live.map(liveView),
+    live: liveness.is === 'nobody' ? [] : state.live.map(liveView),
     checking: state.claims.open.map(({ iteration, task }) => ({ iteration, task })),
     questions: state.questions.open.map(askedQuestion),
     waits: waitingFor(state, now),
     spend: {
       iterations: state.iterations.begun,
       activeMs: liveness.is === 'held' ? activeMsAt(state, now) : state.spend.activeMs,
-      usage: reportedUsage(state.spend.usage),
+      cost: usage === undefined ? 'not reported' : costWords(state),
+      usage,
     },
     limits: settings.limits,
     windows: state.performers.windows,
-    health: assessHealth(state, now),
+    health: healthOf(state, liveness, now),
     ending: endingView(state),
   };
 }

@@ -3,6 +3,7 @@
 import type { TerminationReason } from '../core/event.ts';
 import { type LimitName, type Limits, type LimitTable, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { isBusy, noUsage, type State } from '../core/state.ts';
+import { progress } from '../core/task.ts';
 import { isoTime } from '../text/format.ts';
 import type { IterationView, LoopHistory } from './loop.ts';
 
@@ -47,12 +48,16 @@ const endLabels: Readonly<Record<TerminationReason, LoopState>> = {
   no_progress: 'failed',
 };
 
+/** Nothing is left but to prove what was claimed. */
+const isCompleting = ({ claims: { open }, tasks }: State): boolean =>
+  open.length > 0 && progress(tasks).open <= open.length;
+
 /** The seed's eight labels, computed. */
 export function loopLabel(state: State): LoopState {
   if (state.control.ended) return endLabels[state.control.ended.reason];
   if (!state.document.isLoaded) return 'initializing';
   if (state.control.paused) return 'paused';
-  if (state.claims.open.length > 0) return 'completing';
+  if (isCompleting(state)) return 'completing';
   if (!isBusy(state) && state.memory.handoff !== undefined) return 'handoff';
   return 'running';
 }

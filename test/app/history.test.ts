@@ -89,7 +89,7 @@ function context(): Context {
 describe('given a loop of 4,001 events with 200 anchors in git', () => {
   it('when it is audited, then besides the one pass over the chain one row is read for each anchor', async () => {
     const result = await audited(ledger, repo.root, row, repo.environment);
-    expect(result).toMatchObject({ ok: true, events: all, anchors: iterations, anchors_expected: iterations });
+    expect(result).toMatchObject({ ok: true, events: all, anchors: iterations, anchorsExpected: iterations });
     expect(result.differs).toBeUndefined();
     expect(counter.read).toBe(iterations);
   });

@@ -90,7 +90,7 @@ describe('which agent works', () => {
       for (const id of ['E1', 'E2']) await place.ralph(['answer', id, '--retry']);
       const words = ['run', '--agent', 'claude', '--task-agent', 'US-002=claude/haiku'];
       expect((await place.ralph(words, { env: place.path })).code).toBe(0);
-      const { state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
+      const { folded: state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
       expect(state.settings).toMatchObject({
         performers: ['claude'],
         performersByTask: { 'US-002': 'claude/haiku' },
@@ -244,7 +244,7 @@ describe('ralph agents list', () => {
       const told = await place.ralph(['agents', 'list', '--json'], { env });
       expect(told.stderr).toBe('');
       const { version, agents } = JSON.parse(told.stdout);
-      expect(version).toBe(1);
+      expect(version).toBe(2);
       const byName = Object.fromEntries(agents.map((one: { name: string }) => [one.name, one]));
       expect(Object.keys(byName)).toEqual([...agentNames]);
       expect(byName.claude).toMatchObject({
@@ -286,7 +286,7 @@ describe('ralph agents test', () => {
       expect(existsSync(place.home)).toBe(false);
       const json = await place.ralph(['agents', 'test', '--yes', '--json'], { env: place.path });
       expect(JSON.parse(json.stdout)).toMatchObject({
-        version: 1,
+        version: 2,
         agent: 'claude',
         clean: true,
         failure: null,

@@ -4,7 +4,7 @@ import { inScratch } from './kit.ts';
 import { git, loopOf, makeRepository, ok, runWith, worker } from './repository.ts';
 
 interface Verified {
-  readonly loops: readonly [{ readonly anchors: number; readonly anchors_expected: number }];
+  readonly loops: readonly [{ readonly anchors: number; readonly anchorsExpected: number }];
 }
 
 describe('given a loop whose checkpoints anchored its ledger in git', () => {
@@ -17,7 +17,7 @@ describe('given a loop whose checkpoints anchored its ledger in git', () => {
       expect(whole.stdout).not.toContain('left in git');
       await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--confirm', 'shop']));
       const { loops } = (await place.json(['audit', 'verify', '--json'])) as Verified;
-      const [{ anchors, anchors_expected: expected }] = loops;
+      const [{ anchors, anchorsExpected: expected }] = loops;
       expect([anchors, expected]).toEqual([anchors, anchors]);
       expect(anchors).toBeLessThan(4);
 

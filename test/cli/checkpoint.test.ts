@@ -41,12 +41,12 @@ describe('given a loop that did two tasks', () => {
 
   it.concurrent('then the list is there for programs, with a version and the ids of git', async () => {
     const found = (await place.json(['checkpoint', 'list', 'shop', '--json'])) as Record<string, unknown>;
-    expect(found).toMatchObject({ version: 1, name: 'shop', loop_id: loopOf(place) });
+    expect(found).toMatchObject({ version: 2, name: 'shop', loop: loopOf(place) });
     const [first, second] = await list();
     expect(first).toMatchObject({ number: 1, iteration: 0, task: null, marks: ['first'], skipped: [] });
     expect(second).toMatchObject({ number: 2, iteration: 1, task: 'US-001', label: 'after iteration 1' });
     expect(git(place, 'rev-parse', `${second?.['ref']}^{tree}`).trim()).toBe(second?.['tree']);
-    expect(second?.['files_changed']).toBe(2);
+    expect(second?.['filesChanged']).toBe(2);
   });
 
   it.concurrent('then a checkpoint is shown with the agent’s words as the agent’s, and its record is proven', async () => {
@@ -57,7 +57,11 @@ describe('given a loop that did two tasks', () => {
     expect(stdout).toMatch(/record +ok: its SHA-256/);
     expect(stdout).toContain(`refs/ralph/${loopOf(place)}/3`);
     const record = await place.json(['checkpoint', 'show', '3', 'shop', '--json']);
-    expect(record).toMatchObject({ version: 1, metadata: { number: 3, iteration: 2, task: 'US-002' } });
+    expect(record).toMatchObject({
+      version: 2,
+      number: 3,
+      record: { version: 1, metadata: { number: 3, task: 'US-002' } },
+    });
   });
 
   it.concurrent('then two checkpoints are compared as a patch, as counts, and never as control sequences', async () => {
@@ -102,7 +106,7 @@ describe('given the same loop, one act after the other', () => {
     expect(told.stderr).toContain('Dry run: nothing was changed.');
     const found = await place.json(['checkpoint', 'restore', '1', '--dry-run', '--json']);
     expect(found).toMatchObject({
-      version: 1,
+      version: 2,
       to: 1,
       restored: false,
       written: ['a.txt'],

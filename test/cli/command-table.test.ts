@@ -130,7 +130,8 @@ describe('reading a finished loop', () => {
     expect(JSON.parse(await data('loops', 'show', 'shop', '--json'))).toMatchObject({
       version: 2,
       name: 'shop',
-      state: {},
+      state: 'completed',
+      folded: {},
     });
   });
 
@@ -142,7 +143,7 @@ describe('reading a finished loop', () => {
       .map(line => JSON.parse(line));
     expect(objects).toHaveLength(lines.length);
     expect(objects.map(one => one.seq)).toEqual(objects.map((_, at) => at + 1));
-    expect(objects[0]).toMatchObject({ version: 1, type: 'loop.started' });
+    expect(objects[0]).toMatchObject({ version: 2, type: 'loop.started' });
   });
 
   it.concurrent('explain gives the reason of each step, or of one task', async () => {
@@ -178,14 +179,14 @@ describe('reading a finished loop', () => {
   it.concurrent('inbox is empty: a message, no data', async () => {
     const told = await place.ralph(['inbox']);
     expect(told).toEqual({ code: 0, stdout: '', stderr: 'Nothing waits for you.\n' });
-    expect(JSON.parse(await data('inbox', '--json'))).toEqual({ version: 1, questions: [] });
+    expect(JSON.parse(await data('inbox', '--json'))).toEqual({ version: 2, questions: [] });
   });
 
   it.concurrent('audit verify proves the chain', async () => {
     const told = await place.ralph(['audit', 'verify']);
     expect(told.code).toBe(0);
     expect(told.stdout).toMatch(/^shop: \d+ events, chain holds, head [0-9a-f]{64}\n$/);
-    expect(JSON.parse(await data('audit', 'verify', 'shop', '--json'))).toMatchObject({ version: 1, ok: true });
+    expect(JSON.parse(await data('audit', 'verify', 'shop', '--json'))).toMatchObject({ version: 2, ok: true });
   });
 
   const refusals: readonly (readonly [readonly string[], RegExp])[] = [

@@ -2,15 +2,17 @@
 // Node for each: orders come in on one pipe, what was said goes out on another, and it ends with whoever started it.
 import { createReadStream, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { complain } from '../../src/cli/output/complaint.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { flushOutput } from '../../src/cli/terminal.ts';
 import { descendants } from '../../src/processes/tree.ts';
-import { UsageError } from '../../src/text/errors.ts';
 
 export interface Order {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Both streams are a terminal of this width. */
+  readonly columns?: number | undefined;
 }
 
 const [ordersIn, answersOut] = [3, 4];
@@ -25,14 +27,7 @@ for (const name of ['stdout', 'stderr'] as const)
     return true;
   };
 
-function complain(error: unknown): number {
-  if (error instanceof UsageError) {
-    told.stderr += `ralph: ${error.message}${error.hint === '' ? '' : `\n  ${error.hint}`}\n`;
-    return error.exitCode;
-  }
-  told.stderr += `ralph: internal error, sorry. ${error instanceof Error ? error.stack : String(error)}\n`;
-  return 1;
-}
+const complained = (error: unknown): number => complain(error, process.argv.slice(2));
 
 const answer = (code: number, isLast = true): void => {
   const bytes = Buffer.from(`${JSON.stringify({ code, isLast, ...told })}\n`);
@@ -56,16 +51,18 @@ function endLeftovers(): void {
   }
 }
 
-async function carryOut({ words, cwd, env }: Order): Promise<void> {
+async function carryOut({ words, cwd, env, columns }: Order): Promise<void> {
   if (home !== env['RALPH_HOME']) endLeftovers();
   home = env['RALPH_HOME'];
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
   process.chdir(cwd);
+  for (const stream of [process.stdout, process.stderr])
+    Object.assign(stream, { isTTY: columns !== undefined, columns, rows: 24 });
   process.argv = [process.argv[0]!, 'ralph', ...words];
   const before = signals.map(name => process.listeners(name as 'exit'));
   process.on('exit', exited);
-  const code = await runProgram(words).catch(complain);
+  const code = await runProgram(words).catch(complained);
   await flushOutput();
   for (const [at, name] of signals.entries())
     for (const one of process.listeners(name as 'exit'))
@@ -73,8 +70,8 @@ async function carryOut({ words, cwd, env }: Order): Promise<void> {
   answer(code, false);
 }
 
-process.on('uncaughtException', error => process.exit(complain(error)));
-process.on('unhandledRejection', error => process.exit(complain(error)));
+process.on('uncaughtException', error => process.exit(complained(error)));
+process.on('unhandledRejection', error => process.exit(complained(error)));
 for await (const line of createInterface({ input: createReadStream('', { fd: ordersIn }) }))
   await carryOut(JSON.parse(line) as Order);
 process.exit(0);

@@ -34,6 +34,8 @@ if (!isBuilt()) execFileSync(pinnedNode, [join(repository, 'scripts', 'build.mjs
 export interface Manner {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** Standard output and standard error are a terminal of this width; nobody sits at it. */
+  readonly columns?: number;
   readonly input?: string | Buffer;
   /** Another one than that of this repository. */
   readonly binary?: string;
@@ -136,7 +138,8 @@ export function scratch(): Scratch {
   const ralph = (words: readonly string[], manner: Manner = {}): Promise<Told> => {
     if (manner.binary !== undefined || manner.input !== undefined || manner.holdsInput)
       return start(words, manner).ended;
-    const one = hosted({ words, cwd: manner.cwd ?? project, env: variables({ ...env, ...manner.env }) });
+    const { cwd = project, columns } = manner;
+    const one = hosted({ words, cwd, columns, env: variables({ ...env, ...manner.env }) });
     commands.push(one);
     return one.told;
   };

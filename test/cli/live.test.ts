@@ -180,7 +180,7 @@ describe('one loop, several processes', () => {
         .trim()
         .split('\n')
         .map(line => JSON.parse(line) as LedgerEvent);
-      expect(lines.at(-1)).toMatchObject({ type: 'loop.ended', reason: 'explicit_stop', version: 1 });
+      expect(lines.at(-1)).toMatchObject({ type: 'loop.ended', reason: 'explicit_stop', version: 2 });
       expect(lines.map(line => line['seq'])).toEqual(lines.map((_, at) => at + 1));
       await live.ended;
       await gone();

@@ -319,7 +319,7 @@ describe('ralph plan lint', () => {
     out.length = 0;
     expect(await lint(context, ['plan_a'], { json: true })).toBe(2);
     expect(JSON.parse(out.join('\n'))).toMatchObject({
-      version: 1,
+      version: 2,
       ok: false,
       problems: [{ line: expect.any(Number) }, {}],
     });
@@ -355,11 +355,11 @@ describe('ralph plan show', () => {
     out.length = 0;
     await show(context, ['plan_a'], { json: true });
     expect(JSON.parse(out.join(''))).toMatchObject({
-      plan_id: 'plan_a',
+      plan: 'plan_a',
       approval: { by: 'ada', holds: false },
       steps: [
         { id: 'step_1', status: 'blocked', order: { type: 'mcp', tool: 'send_email' } },
-        { depends_on: ['step_1'] },
+        { dependsOn: ['step_1'] },
       ],
     });
   });

@@ -24,7 +24,7 @@ describe('F54: a limit with a known reset', () => {
         live.child.kill('SIGTERM');
         expect((await live.ended).code).toBe(143);
       }
-      const { state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
+      const { folded: state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
       expect(state).toMatchObject({ iterations: { begun: 1 }, streaks: { errors: 0 } });
     }),
   );

@@ -14,7 +14,7 @@ describe('a loop that goes on', () => {
       await place.ralph(['answer', 'E1', '--retry']);
       const again = await place.ralph([...runScript]);
       expect(again.code).toBe(3);
-      const { state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
+      const { folded: state } = JSON.parse((await place.ralph(['loops', 'show', 'shop', '--json'])).stdout);
       expect(state.settings).toMatchObject({
         checks: ['false'],
         limits: { iterationsMax: 2, costUsdMicrosMax: 50_000_000 },

@@ -36,12 +36,9 @@ describe('run --json', () => {
       place.put('PRD.json', '{"userStories": [{"id": "A"}, {"id": "A"}]}');
       for (const words of [['nothing.json'], ['PRD.json'], ['PRD.json', '--rounds', '2']]) {
         const told = await place.ralph(['run', ...words, '--json']);
-        const said = told.stderr
-          .trim()
-          .replace(/^ralph: /, '')
-          .split('\n')
-          .map(line => line.trim());
-        expect([told.code, JSON.parse(told.stdout)]).toEqual([2, { version: 2, exitCode: 2, said }]);
+        const { error, ...rest } = JSON.parse(told.stdout);
+        expect([told.code, rest, error.code]).toEqual([2, { version: 2, exitCode: 2 }, 'usage']);
+        expect(told.stderr).toBe(`ralph: ${error.message}\n  ${error.hint}\n`);
       }
     }));
 });

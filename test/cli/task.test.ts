@@ -89,8 +89,8 @@ describe('without a loop', () => {
       '3 tasks: 1 done, 2 pending  (no loop yet)',
     ]);
     const data = JSON.parse((await told(join(place.project, 'list'), list, ['PRD.json'], { json: true })).out);
-    expect(data).toMatchObject({ version: 1, loop: null, counts: { pending: 2, done: 1 } });
-    expect(data.tasks[1]).toMatchObject({ id: 'US-002', depends_on: ['US-001', 'US-003'], waits_for: ['US-001'] });
+    expect(data).toMatchObject({ version: 2, loop: null, counts: { pending: 2, done: 1 } });
+    expect(data.tasks[1]).toMatchObject({ id: 'US-002', dependsOn: ['US-001', 'US-003'], waitsFor: ['US-001'] });
   });
 
   it('show prints one task, makes hidden characters visible (B50), and suggests the id that was meant', async () => {
@@ -322,7 +322,7 @@ US-003  pending       Story US-003  (waits for US-002)
       /question {5}Which price\?\n +ralph answer [\w-]+\/E1 --option 1[\s\S]*history\n.*iteration 2: scripted on US-002[\s\S]*E1 needs you/,
     );
     const data = JSON.parse((await inLoop(show, ['US-002'], { json: true })).out);
-    expect(data).toMatchObject({ version: 1, task: { question: 'E1', needed_by: ['US-003'], attempts: 1 } });
+    expect(data).toMatchObject({ version: 2, task: { question: 'E1', neededBy: ['US-003'], attempts: 1 } });
     expect(data.history.map((one: { type: string }) => one.type)).toEqual([
       'iteration.started',
       'iteration.ended',

@@ -1,6 +1,6 @@
 // Proves how sentences stand on a terminal: broken between words and set in, and untouched wherever nobody looks.
 import { describe, expect, it } from 'vitest';
-import { fitted, folded, hanging, wrapped } from '../../src/cli/terminal.ts';
+import { beTold, fitted, folded, hanging, isColored, shownOn, wrapped } from '../../src/cli/terminal.ts';
 import { columnsOf, padColumns, takeColumns } from '../../src/text/columns.ts';
 
 const terminal = { isTTY: true, columns: 40 };
@@ -74,5 +74,35 @@ describe('text that is wider than it is long', () => {
 
   it('below a wide beginning the next line begins under its end', () => {
     expect(hanging('日本 ', 'one two three four five six', 26)).toBe('日本 one two three four\n     five six');
+  });
+});
+
+describe('color', () => {
+  const terminal = { isTTY: true };
+  const pipe = { isTTY: false };
+
+  it.each<[string, NodeJS.ProcessEnv, boolean, boolean]>([
+    ['nothing', {}, true, false],
+    ['NO_COLOR', { NO_COLOR: '1' }, false, false],
+    ['an empty NO_COLOR', { NO_COLOR: '' }, true, false],
+    ['CLICOLOR=0', { CLICOLOR: '0' }, false, false],
+    ['CLICOLOR=1', { CLICOLOR: '1' }, true, false],
+    ['CLICOLOR_FORCE=1', { CLICOLOR_FORCE: '1' }, true, true],
+    ['CLICOLOR_FORCE=1 and NO_COLOR', { CLICOLOR_FORCE: '1', NO_COLOR: '1' }, false, false],
+    ['CLICOLOR_FORCE=0', { CLICOLOR_FORCE: '0' }, true, false],
+    ['FORCE_COLOR=1', { FORCE_COLOR: '1' }, true, true],
+    ['TERM=dumb', { TERM: 'dumb' }, false, false],
+  ])('given %s, then each stream is decided for itself', (_what, env, atTerminal, inPipe) => {
+    expect([isColored(terminal, env), isColored(pipe, env)]).toEqual([atTerminal, inPipe]);
+  });
+
+  it('given --no-color, then nothing forces it', () => {
+    beTold({ color: false, input: true });
+    expect(isColored(terminal, { CLICOLOR_FORCE: '1' })).toBe(false);
+    beTold({ color: true, input: true });
+  });
+
+  it('given a stream without color, then no escape code reaches it, whoever painted the text', () => {
+    expect(shownOn('\x1b[1mcard\x1b[22m', { isTTY: false } as NodeJS.WriteStream)).toBe('card');
   });
 });

@@ -1,11 +1,12 @@
 // LoopView: what is not known is absent, who works on a loop is one rule, and a list leaves the single tasks out.
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../src/core/event.ts';
+import type { Event, TerminationReason } from '../../src/core/event.ts';
 import { initialState, noUsage, type State } from '../../src/core/state.ts';
 import { evolve } from '../../src/modes/evolve.ts';
 import { fullLoopView, livenessOf, loopView } from '../../src/views/loop.ts';
 
 import { holderOf, loopStarted } from '../contracts/store.ts';
+import { claims, Story } from '../core/given.ts';
 
 const task = { id: 'T1', title: 'One', description: '', criteria: [], dependsOn: [], done: false, skipped: false };
 const begun: readonly Event[] = [
@@ -41,10 +42,17 @@ describe('a loop at work', () => {
   const state = folded();
 
   it('given no usage from its agent, then there is none in the view, rather than a cost of 0', () => {
-    expect(loopView({ state, seq: 3, held: alive }, 4_000).spend).toEqual({ iterations: 1, activeMs: 3_000 });
+    expect(loopView({ state, seq: 3, held: alive }, 4_000).spend).toEqual({
+      iterations: 1,
+      activeMs: 3_000,
+      cost: 'not reported',
+    });
     const usage = { ...noUsage, outputTokens: 7, costUsdMicros: 12 };
     const told = folded({ type: 'usage.recorded', at: 1_500, iteration: 1, performer: 'claude', task: 'T1', usage });
-    expect(loopView({ state: told, seq: 4, held: alive }, 4_000).spend.usage).toMatchObject({ costUsdMicros: 12 });
+    expect(loopView({ state: told, seq: 4, held: alive }, 4_000).spend).toMatchObject({
+      cost: '$0.0000',
+      usage: { costUsdMicros: 12 },
+    });
   });
 
   it('given that nobody holds it, then the time since its last event is no work', () => {
@@ -76,5 +84,39 @@ describe('a loop at work', () => {
       exitCode: 3,
       verified: false,
     });
+  });
+});
+
+describe('one word for how a loop stands', () => {
+  const seen = (state: State, held: typeof alive | undefined = alive) => loopView({ state, seq: 9, held }, 4_000);
+  const ended = (reason: TerminationReason): State => folded({ type: 'loop.ended', at: 9_000, reason, because: '' });
+
+  it('given a process that was killed, then it does not run: nothing is at work, nothing is healthy', () => {
+    expect(seen(folded())).toMatchObject({ state: 'running', health: { state: 'healthy' }, live: [{ iteration: 1 }] });
+    expect(seen(folded(), dead)).toMatchObject({ state: 'not-running', health: { state: 'not-running' }, live: [] });
+  });
+
+  it('given a pause of a loop that nobody runs, then it does not run either; paused is one that rests', () => {
+    const paused = new Story();
+    paused.command({ type: 'pause', now: false });
+    expect(seen(paused.state, dead).state).toBe('not-running');
+    expect(seen(paused.state)).toMatchObject({ state: 'paused', waits: { kind: 'pause' } });
+  });
+
+  it('given a claim among open tasks, then it is checking; given nothing read yet, then starting', () => {
+    const story = new Story({ checks: ['x'] });
+    story.begin('A');
+    story.performed(claims('A'));
+    expect(seen(story.state).state).toBe('checking');
+    expect(seen([loopStarted('shop')].reduce(evolve, initialState)).state).toBe('starting');
+  });
+
+  it('given an end with work left, then it is stopped, whatever ended it; nothing done is not completed', () => {
+    const reasons = ['max_iterations', 'budget_exhausted', 'explicit_stop', 'consecutive_errors'] as const;
+    expect(reasons.map(reason => seen(ended(reason), undefined).state)).toEqual(reasons.map(() => 'stopped'));
+    expect(seen(ended('goal_achieved'), undefined).state).toBe('taken-back');
+    const skipped = folded({ type: 'task.skipped', at: 8_000, task: 'T1', because: '' } as Event);
+    const over = evolve(skipped, { type: 'loop.ended', at: 9_000, reason: 'goal_achieved', because: '' });
+    expect(seen(over, undefined).state).toBe('stopped');
   });
 });

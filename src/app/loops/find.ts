@@ -45,7 +45,12 @@ export async function findLoop(
     exact.length > 0 ? exact : rows.filter(row => row.name.startsWith(wanted) || row.loop.startsWith(wanted));
   const [only, second] = matches;
   if (only === undefined)
-    throw new UsageError(`No loop is called ${JSON.stringify(wanted)}.`, 'See them all: ralph loops list');
+    throw new UsageError(
+      `No loop is called ${JSON.stringify(wanted)}.`,
+      'See them all: ralph loops list',
+      2,
+      'no-such-loop',
+    );
   if (second !== undefined && exact.length === 0) {
     const shown = matches.slice(0, 5).map(row => row.name);
     const names = `${shown.join(', ')}${matches.length > shown.length ? ', …' : ''}`;

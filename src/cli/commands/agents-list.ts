@@ -19,8 +19,8 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   const { env, directory } = context;
   const { config } = await configuredRun(context);
   const agents = await installedAgents({ env, directory, config });
-  if (flags['json'] === true) return printJson(context, { version: 1, agents });
-  context.out('agent     version           proof      what it can, and its login');
+  if (flags['json'] === true) return printJson(context, { agents });
+  context.print('agent     version           proof      what it can, and its login');
   for (const one of agents) {
     context.print(line(one));
     if (one.installed === null) context.print(`          ${one.install}`);

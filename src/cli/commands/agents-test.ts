@@ -63,7 +63,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   if (!(await mayBegin(context, spec, flags['yes'] === true))) return 130;
   const stop = stopOnSignals();
   const test = await smokeTest(spec, { config, env: context.env, home: context.home() }, stop);
-  if (flags['json'] === true) printJson(context, { version: 1, ...test });
+  if (flags['json'] === true) printJson(context, { ...test });
   else for (const one of lines(test)) context.print(plain(one));
   if (stop.aborted) return 130;
   if (test.failure === null) return 0;

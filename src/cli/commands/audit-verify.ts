@@ -18,8 +18,8 @@ const anchorWords = (anchors: number): string =>
   anchors === 0 ? '' : `, ${plural(anchors, 'anchor')} in git agree${anchors === 1 ? 's' : ''}`;
 
 /** Whoever rewrites a ledger can delete the notes too, but not without a trace. */
-const lostWords = ({ anchors, anchors_expected }: Audited): string =>
-  `${plural(anchors_expected, 'checkpoint')} ${anchors_expected === 1 ? 'was' : 'were'} anchored, ${plural(anchors, 'anchor')} ${anchors === 1 ? 'is' : 'are'} left in git`;
+const lostWords = ({ anchors, anchorsExpected }: Audited): string =>
+  `${plural(anchorsExpected, 'checkpoint')} ${anchorsExpected === 1 ? 'was' : 'were'} anchored, ${plural(anchors, 'anchor')} ${anchors === 1 ? 'is' : 'are'} left in git`;
 
 function wordsOf(result: Awaited<ReturnType<typeof verifyAll>>[number]): readonly string[] {
   if (!result.ok) return [`BROKEN at event ${result.seq}: ${result.detail}`];
@@ -28,7 +28,7 @@ function wordsOf(result: Awaited<ReturnType<typeof verifyAll>>[number]): readonl
     differs === undefined
       ? `${events} events, chain holds${anchorWords(anchors)}, head ${head}`
       : `BROKEN: event ${differs} is not the one that was anchored in git`,
-    ...(anchors < result.anchors_expected ? [lostWords(result)] : []),
+    ...(anchors < result.anchorsExpected ? [lostWords(result)] : []),
   ];
 }
 
@@ -36,7 +36,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const results = name === undefined && !context.hasLedger() ? [] : await verifyAll(context, name);
   const isWhole = results.every(result => result.ok && result.differs === undefined);
   const exitCode = isWhole ? 0 : 1;
-  if (flags['json'] === true) return printJson(context, { version: 1, ok: isWhole, loops: results }, exitCode);
+  if (flags['json'] === true) return printJson(context, { ok: isWhole, loops: results }, exitCode);
   for (const result of results) for (const words of wordsOf(result)) context.print(`${result.name}: ${words}`);
   context.say(
     results.length === 0

@@ -46,19 +46,19 @@ async function json({ row: { loop, name }, checkpoints: git }: History, lines: r
   const holder = await git?.holders();
   const checkpoints = lines.map(({ row, files, marks }) => ({
     number: row.number,
-    checkpoint_id: row.checkpoint,
-    created_at: new Date(row.at).toISOString(),
+    checkpoint: row.checkpoint,
+    at: row.at,
     iteration: row.iteration,
     task: row.task ?? null,
     label: row.label,
-    files_changed: files ?? null,
+    filesChanged: files ?? null,
     marks,
     ref: holder?.(row.number) ?? row.ref,
     commit: row.commit,
     tree: row.tree,
     skipped: row.skipped,
   }));
-  return { version: 1, loop_id: loop, name, checkpoints };
+  return { loop, name, checkpoints };
 }
 
 /** Widths that let the usual list fit 80 columns. */
@@ -81,7 +81,7 @@ function text({ row, files, marks }: Line, widths: ReturnType<typeof widthsOf>, 
     padColumns(fitted(row.task ?? '', widths.task, style), widths.task),
     changed.padStart(5),
   ].join('  ');
-  const room = Math.max(12, style.columns() - columnsOf(before) - said.length - 4);
+  const room = Math.max(1, style.columns() - columnsOf(before) - said.length - 4);
   const tone = isBad ? 'bad' : marks.includes('current') ? 'good' : 'quiet';
   return `${before}  ${fitted(row.label, room, style)}${said === '' ? '' : `  ${style.paint(tone, said)}`}`;
 }

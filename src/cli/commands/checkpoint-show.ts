@@ -84,7 +84,8 @@ export async function execute(context: Context, [number = '', name]: Words, flag
         `What the ledger knows: ralph checkpoint show ${row.number} ${history.row.name}`,
         1,
       );
-    return printJson(context, record.record);
+    const { loop, name: called } = history.row;
+    return printJson(context, { loop, name: called, number: row.number, record: record.record });
   }
   const style = makeStyle(flags, process.stdout);
   const sheet = new Sheet(style.columns());

@@ -61,7 +61,7 @@ async function printPatch(
   if (isJson) {
     const { from, to, words } = span;
     const files = stat.map(({ path, added, deleted }) => ({ path, added: added ?? null, deleted: deleted ?? null }));
-    const whole = { version: 1, loop_id: row.loop, name: row.name, span: words, from, to, files };
+    const whole = { loop: row.loop, name: row.name, span: words, from, to, files };
     return printJson(context, { ...whole, patch: text, cut: patch?.isCut });
   }
   const style = makeStyle(flags, process.stdout);

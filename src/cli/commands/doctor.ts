@@ -27,7 +27,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   const exitCode = exitCodeOf(findings);
   if (flags['json'] === true) {
     const shown = findings.map(({ exitCode: _code, ...one }) => one);
-    return printJson(context, { version: 1, ok: exitCode === 0, findings: shown }, exitCode);
+    return printJson(context, { ok: exitCode === 0, findings: shown }, exitCode);
   }
   const style = makeStyle(flags, process.stdout);
   for (const one of findings) for (const line of lines(one, style)) context.out(line);

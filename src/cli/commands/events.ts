@@ -3,13 +3,14 @@ import type { Recorded } from '../../ledger/ledger.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, type Words } from '../context.ts';
 import { stopOnSignals } from '../interrupt.ts';
+import { jsonText } from '../output/json.ts';
 import { oneLine } from '../terminal.ts';
 
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { loops, row } = await loopOf(context, name);
   const lineOf = ({ loop, seq, hash, event }: Recorded): string =>
     flags['json'] === true
-      ? JSON.stringify({ version: 1, loop, seq, hash, ...event })
+      ? jsonText({ loop, seq, hash, ...event }, 0)
       : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${oneLine(sentenceOf(event))}`;
   let cursor = 0;
   for await (const page of loops.history(row.loop)) {

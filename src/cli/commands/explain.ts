@@ -68,7 +68,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   if (flags['json'] === true) {
     const most = flags['before'] === undefined ? Number.POSITIVE_INFINITY : stepsMax;
     const steps = await newestSteps(loops, row.loop, { task, before, most });
-    return printJson(context, { version: 2, loop: row.loop, name: row.name, steps: steps.slice(-most).map(stepOf) });
+    return printJson(context, { loop: row.loop, name: row.name, steps: steps.slice(-most).map(stepOf) });
   }
   const style = makeStyle(flags, process.stdout);
   const steps = await newestSteps(loops, row.loop, { task, before, most: stepsMax });

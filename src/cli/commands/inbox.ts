@@ -20,7 +20,7 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
       name: row.name,
       ...askedQuestion(escalation),
     }));
-    return printJson(context, { version: 1, questions: shown });
+    return printJson(context, { questions: shown });
   }
   if (questions.length === 0) context.say('Nothing waits for you.');
   const style = makeStyle(flags, process.stdout);

@@ -14,7 +14,7 @@ const shownMax = 50;
 function partsOf({ row, state, held }: Look): readonly [string, string] {
   const { done, total } = progress(state.tasks);
   const asks = state.control.ended === undefined && state.questions.open.length > 0 ? '  needs you' : '';
-  const label = loopWords(state, livenessOf(state.control.ended !== undefined, held).is === 'held');
+  const label = loopWords(state, livenessOf(state.control.ended !== undefined, held));
   const what = hasUserDocument(state) ? row.document : state.loop.goal;
   return [
     `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)}`,
@@ -24,7 +24,7 @@ function partsOf({ row, state, held }: Look): readonly [string, string] {
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
   const loops = context.hasLedger() ? await context.loops() : undefined;
-  if (flags['json'] === true) return printJson(context, { version: 2, loops: (await loops?.list()) ?? [] });
+  if (flags['json'] === true) return printJson(context, { loops: (await loops?.list()) ?? [] });
   const rows = (await loops?.rows()) ?? [];
   if (loops === undefined || rows.length === 0) {
     context.say('There is no loop yet. Start one: ralph run FILE, or ralph run "GOAL"');

@@ -8,7 +8,7 @@ import { execute as status } from './status.ts';
 export async function execute(context: Context, words: Words, flags: Flags): Promise<number> {
   const { loops, row, state, seq, hash } = await loopStateOf(context, words[0]);
   if (flags['json'] === true)
-    return printJson(context, { ...(await loops.view(row.loop)), hash, state: packState(state) });
+    return printJson(context, { ...(await loops.view(row.loop)), hash, folded: packState(state) });
   await status(context, words, {});
   context.print(`  id         ${row.loop}`);
   context.print(`  ledger     ${seq} events, head ${hash.slice(0, 16)}`);

@@ -87,7 +87,7 @@ function json({ row }: CheckpointedLoop, { to }: RestoreRequest, { plan, tasks }
   const isRestored = done?.type === 'done';
   const outcome = { restored: isRestored, before: isRestored ? done.before : null };
   const files = { written, deleted, merged, kept };
-  return { version: 1, loop_id: row.loop, name: row.name, to: to.number, ...outcome, ...files, tasks };
+  return { loop: row.loop, name: row.name, to: to.number, ...outcome, ...files, tasks };
 }
 
 function report(context: Context, loop: CheckpointedLoop, order: RewindOrder, done: Rewound): void {

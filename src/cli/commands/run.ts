@@ -7,24 +7,18 @@ import { openRun } from '../../modes/registry.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Context, type Flags, placeOf, type Words } from '../context.ts';
 import { refuseWithoutTerminal } from '../interactive.ts';
-import { alwaysJson, finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
+import { finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
 import { runSummary } from '../run-summary.ts';
 import { makeStyle } from '../terminal.ts';
 
-export const execute = (given: Context, words: Words, flags: Flags): Promise<number> =>
-  alwaysJson(given, flags, context => runFile(context, words, flags));
-
-async function runFile(context: Context, [file]: Words, flags: Flags): Promise<number> {
+export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
   const draft = { ...placeOf(context), file, flags };
   const found = await findHere(draft);
   const own = flags['dryRun'] === true ? undefined : await openRun(found.modeName);
-  return own === undefined ? runPrepared(context, { ...draft, found }) : own(context, [found.path], flags);
+  return own === undefined ? runDraft(context, { ...draft, found }) : own(context, [found.path], flags);
 }
 
-export const runDraft = (given: Context, draft: Draft): Promise<number> =>
-  alwaysJson(given, draft.flags, context => runPrepared(context, draft));
-
-async function runPrepared(context: Context, draft: Draft): Promise<number> {
+export async function runDraft(context: Context, draft: Draft): Promise<number> {
   const { flags } = draft;
   if (flags['quiet'] === true && flags['verbose'] === true)
     throw new UsageError('--verbose and --quiet contradict each other.', 'Leave one of them out.');
@@ -35,8 +29,10 @@ async function runPrepared(context: Context, draft: Draft): Promise<number> {
     refuseWithoutTerminal(prepared.performers, isDry || isInteractive(flags), prepared.mode.conversation !== undefined);
   for (const notice of prepared.notices) context.say(`note: ${notice}`);
   if (isDry) {
-    const print = flags['json'] === true ? context.say : context.out;
-    print(runSummary(prepared, undefined, makeStyle(flags)));
+    const isJson = flags['json'] === true;
+    const card = runSummary(prepared, undefined, makeStyle(flags, isJson ? process.stderr : process.stdout));
+    if (isJson) context.say(card);
+    else context.out(card);
     context.say('Dry run: nothing was started or written.');
     return 0;
   }

@@ -1,11 +1,9 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
-import { assessHealth } from '../../core/health.ts';
 import { hasUserDocument, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
-import { type Liveness, livenessOf } from '../../views/loop.ts';
-import { loopLabel } from '../../views/status.ts';
+import { healthOf, isTakenBack, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
 import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { liveLine } from '../live.ts';
@@ -23,9 +21,10 @@ function workWords(state: State, now: number): string {
 }
 
 /** The lines about a loop that has not ended. */
-function openLines(state: State, isAlive: boolean, process: string, style: Style): readonly string[] {
+function openLines(state: State, liveness: Liveness, process: string, style: Style): readonly string[] {
   const now = Date.now();
-  const health = assessHealth(state, now);
+  const isAlive = liveness.is === 'held';
+  const health = healthOf(state, liveness, now);
   return [
     liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
     `at work    ${isAlive ? workWords(state, now) : 'nothing'}`,
@@ -46,17 +45,18 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   if (flags['json'] === true) return printJson(context, await loops.view(row.loop));
   const { state, held } = await loops.look(row);
   const style = makeStyle(flags, process.stdout);
-  const working = workerWords(livenessOf(state.control.ended !== undefined, held));
+  const liveness = livenessOf(state.control.ended !== undefined, held);
+  const working = workerWords(liveness);
   const isAlive = working !== undefined;
   const worker = working ?? `NONE: no process works on it; go on: ralph resume ${row.name}`;
-  const standing = `${loopWords(state, isAlive)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
+  const standing = `${loopWords(state, liveness)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
   const about = hasUserDocument(state) ? row.document : state.loop.goal;
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);
   const lines = state.control.ended
     ? [ending.sentence, ...takenBackWords(state), `process    ${isAlive ? worker : 'none'}`]
-    : openLines(state, isAlive, worker, style);
+    : openLines(state, liveness, worker, style);
   for (const line of lines) context.print(`  ${line}`);
   if (state.control.ended || state.questions.open.length === 0) return 0;
   for (const escalation of state.questions.open)
@@ -65,14 +65,9 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   return 0;
 }
 
-const isTakenBack = ({ control: { ended }, tasks }: State): boolean =>
-  ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
-
-/** How a loop stands: its label, that no process works on it, or that an undo has opened its work again. */
-export function loopWords(state: State, isAlive: boolean): string {
-  if (isTakenBack(state)) return 'taken back';
-  return state.control.ended !== undefined || isAlive ? loopLabel(state) : 'not running';
-}
+/** How a loop stands, in the word of the read model. */
+export const loopWords = (state: State, liveness: Liveness): string =>
+  standingOf(state, liveness, Date.now()).replace('-', ' ');
 
 /** What the sentence of its end no longer says. */
 function takenBackWords(state: State): readonly string[] {

@@ -60,8 +60,8 @@ function countWords({ table, unread, loop }: Subject): string {
 }
 
 const json = ({ loop, path, table, unread }: Subject) => ({
-  version: 1,
-  loop: loop?.row.name ?? null,
+  loop: loop?.row.loop ?? null,
+  name: loop?.row.name ?? null,
   ended: loop?.row.reason ?? null,
   running: loop?.isAlive ?? false,
   document: path,

@@ -127,9 +127,9 @@ export async function execute(context: Context, [id = '']: Words, flags: Flags):
     const { rejection = null } = task;
     const { description, criteria } = task.spec;
     const said = { ...taskJson(subject.table, task), description, criteria, rejection };
-    const shown = { ...said, needed_by: dependents(subject, id) };
-    const loop = subject.loop?.row.name ?? null;
-    return printJson(context, { version: 1, loop, document: subject.path, task: shown, earlier, history: steps });
+    const shown = { ...said, neededBy: dependents(subject, id) };
+    const { loop = null, name = null } = subject.loop?.row ?? {};
+    return printJson(context, { loop, name, document: subject.path, task: shown, earlier, history: steps });
   }
   const style = makeStyle(flags, process.stdout);
   context.out(`${style.paint('strong', task.id)}  ${visible(task.spec.title)}`);

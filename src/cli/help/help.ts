@@ -1,6 +1,7 @@
 // The help of a command and of a command group as text: what it does, examples, then flags under headings, at any width.
 import { capitalized } from '../../text/format.ts';
-import { type CommandRow, commandGroups, commands, everywhere, type FlagRow, nameOf } from '../command-table.ts';
+import { type CommandRow, commandGroups, commands, type FlagRow, nameOf } from '../command-table.ts';
+import { globalFlags, hasFlag } from '../global-flags.ts';
 import { wrapped } from '../terminal.ts';
 import { topics } from './topics.ts';
 
@@ -61,11 +62,12 @@ const examplesOf = (examples: readonly string[], columns: number): string =>
 
 function flagSections(row: CommandRow, columns: number): readonly string[] {
   const flags = row.options ?? [];
+  const everywhere = [...globalFlags.filter(one => !hasFlag(row, one.flags)), helpFlag];
   const section = (title: string, rows: readonly FlagRow[]): readonly string[] => {
     const pairs = rows.map(({ flags: term, description }) => [term, description] as const);
     return pairs.length === 0 ? [] : [`${title}:\n${list(pairs, columns)}`];
   };
-  if (!flags.some(one => one.isSetting)) return section('Flags', [...flags, ...everywhere, helpFlag]);
+  if (!flags.some(one => one.isSetting)) return section('Flags', [...flags, ...everywhere]);
   const grouped = Object.entries(headings).flatMap(([group, title]) =>
     section(
       title,
@@ -73,7 +75,7 @@ function flagSections(row: CommandRow, columns: number): readonly string[] {
     ),
   );
   const others = flags.filter(one => one.group === undefined);
-  return [...section('Flags', others), ...grouped, ...section('Every command', [...everywhere, helpFlag])];
+  return [...section('Flags', others), ...grouped, ...section('Every command', everywhere)];
 }
 
 export function commandHelp(row: CommandRow, columns: number): string {

@@ -183,7 +183,7 @@ const hints: Readonly<Record<StoreFailureKind, (path: string) => string>> = {
   io: () =>
     'The disk reported an error, or this process has no file descriptors left (ulimit -n). Check both, then run the same command again: the ledger is verified at the start.',
   gone: path => `Put ${path} back, or start again to make a new ledger.`,
-  corrupt: () => 'Run the same command again.',
+  corrupt: () => 'Save what can still be read: ralph resume. The damaged file is kept beside the new one, unchanged.',
   newer: () => 'Use the newer version of ralph that wrote it.',
   readonly: path =>
     `Make ${path} and its folder writable by you (chown, chmod), or set RALPH_HOME to a folder of yours.`,

@@ -50,7 +50,7 @@ export async function salvage(target: Target, detail: string, now: number): Prom
       return failure('busy', path, `${path} is being repaired by another process`);
     const damaged = replaceDamaged(path, best.file, new Date(now).toISOString().replaceAll(/[:.]/g, '-'));
     const { events, loops } = best.saved;
-    const told = `${path} was damaged: ${detail}. It lies unchanged in ${damaged}; ${events} events of ${loops} loops were saved from it`;
+    const told = `${detail}. What was damaged lies unchanged in ${damaged}; ${events} events of ${loops} loops were saved from it`;
     return { ...failure('corrupt', path, told), hint: 'Run the same command again: it goes on with what was saved.' };
   } finally {
     rmSync(scratch, { recursive: true, force: true });

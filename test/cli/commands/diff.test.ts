@@ -32,7 +32,7 @@ describe('given a loop that did two tasks', () => {
 
   it.concurrent('then one iteration shows only its own work, also for programs', async () => {
     const told = (await place.json(['diff', 'shop', '--iteration', '2', '--json'])) as Diffed;
-    expect(told).toMatchObject({ version: 1, name: 'shop', cut: false });
+    expect(told).toMatchObject({ version: 2, name: 'shop', cut: false });
     expect(told.files.map(one => one.path)).toEqual(['PRD.json', 'a.txt', 'made/US-002.txt']);
     expect(added(told.patch)).not.toContain('+US-001');
     expect(added(told.patch)).toContain('+US-002');

@@ -20,7 +20,7 @@ async function findings(place: Scratch, env: Readonly<Record<string, string>> = 
     ok,
     findings: all,
   } = JSON.parse(told.stdout) as { version: number; ok: boolean; findings: Finding[] };
-  expect(version).toBe(1);
+  expect(version).toBe(2);
   expect(ok).toBe(told.code === 0);
   for (const one of all) {
     expect(['ok', 'warning', 'unknown', 'bad']).toContain(one.verdict);

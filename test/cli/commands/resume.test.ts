@@ -13,7 +13,7 @@ describe('ralph resume', () => {
       expect((await place.ralph(slow)).code).toBe(3);
       const told = await place.ralph(['resume', '--max-iterations', '4']);
       expect(told).toMatchObject({ code: 0, stdout: expect.stringContaining('Done: 1 of 1 task done, 2 iterations') });
-      const { state } = (await place.json(['loops', 'show', 'shop', '--json'])) as never as { state: never };
+      const { folded: state } = (await place.json(['loops', 'show', 'shop', '--json'])) as never as { folded: never };
       expect(state).toMatchObject({
         iterations: { begun: 2 },
         settings: { limits: { iterationsMax: 4 }, startedWith: { agentCommand: command } },

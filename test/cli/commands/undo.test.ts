@@ -9,7 +9,7 @@ import { eventually, inScratch, type Scratch } from '../kit.ts';
 import { everything, filesOf, git, loopOf, makeRepository, ok, passes, runWith, worker } from '../repository.ts';
 
 interface Listed {
-  readonly checkpoints: readonly [{ checkpoint_id: string; number: number; commit: string; tree: string }];
+  readonly checkpoints: readonly [{ checkpoint: string; number: number; commit: string; tree: string }];
 }
 
 const undo = (place: Scratch, ...words: readonly string[]) => ok(place.ralph(['undo', ...words, '--yes']));
@@ -108,7 +108,7 @@ async function cutRestore(place: Scratch): Promise<string> {
   const [row] = await ledger.store.loops();
   if (row === undefined) throw new Error('there is no loop');
   const { checkpoints } = (await place.json(['checkpoint', 'list', '--json'])) as Listed;
-  const [{ checkpoint_id: checkpoint, number, commit, tree }] = checkpoints;
+  const [{ checkpoint, number, commit, tree }] = checkpoints;
   const tasks = [{ id: 'US-001', status: 'pending' as const }];
   const restore = { type: 'restore' as const, to: { checkpoint, number, commit, tree }, because: 'a test', tasks };
   await command({ home, env, ledger, loop: row.loop, row, warn: () => {}, by: 'ada' }, [restore]);

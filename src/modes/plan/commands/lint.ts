@@ -1,7 +1,7 @@
 // `ralph plan lint`: everything that is wrong with a plan, at once.
 import { basename } from 'node:path';
 import { problemLine } from '../../../app/problems.ts';
-import type { Context, Flags, Words } from '../../../cli/context.ts';
+import { type Context, type Flags, printJson, type Words } from '../../../cli/context.ts';
 import { plural } from '../../../text/format.ts';
 import { planWarnings } from '../session/changes.ts';
 import { lintPlanFile, shownText } from '../session/files.ts';
@@ -19,8 +19,7 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   const warnings = document === undefined ? [] : await planWarnings(document.tasks, place);
   const notices = [...warnings, ...(document?.notices ?? lint.notices)];
   if (flags['json'] === true) {
-    context.out(JSON.stringify({ version: 1, file: path, ok: isGood, problems, notices }, null, 2));
-    return isGood ? 0 : 2;
+    return printJson(context, { file: path, ok: isGood, problems, notices }, isGood ? 0 : 2);
   }
   for (const problem of problems) context.print(shownText(problemLine(basename(path), problem)));
   for (const notice of notices) context.say(`note: ${shownText(notice)}`);

@@ -5,7 +5,6 @@ import { withLease } from '../../../app/loops/find.ts';
 import { refuseProblems } from '../../../app/problems.ts';
 import { type Context, type Flags, placeOf, sayHeld, type Words } from '../../../cli/context.ts';
 import { watchSignals } from '../../../cli/interrupt.ts';
-import { alwaysJson } from '../../../cli/run-host.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { endingOf } from '../../../views/ending.ts';
@@ -153,10 +152,7 @@ export async function runPlan(
   return carryOutAlone(run, { root, plan: { ...plan, path: cleared.path } });
 }
 
-export const execute = (given: Context, words: Words, flags: Flags): Promise<number> =>
-  alwaysJson(given, flags, context => runNamed(context, words, flags));
-
-async function runNamed(context: Context, [word]: Words, flags: Flags): Promise<number> {
+export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const { runDraft } = await import('../../../cli/commands/run.ts');
   const resolved = await resolveRunConfig(context.env, context.directory, flags, { mode: modeName('plan') });
   if (!resolved.ok) refuseProblems(resolved.problems);

@@ -1,8 +1,7 @@
 // `ralph plan show`: a plan's steps, how far it is, and whether its approval still holds.
 
-import type { Context, Flags, Words } from '../../../cli/context.ts';
+import { type Context, type Flags, printJson, type Words } from '../../../cli/context.ts';
 import { hanging, makeStyle } from '../../../cli/terminal.ts';
-import { isoTime } from '../../../text/format.ts';
 import { planWarnings } from '../session/changes.ts';
 import { shownText } from '../session/files.ts';
 import { planStatus } from '../views/dashboard.ts';
@@ -11,36 +10,35 @@ import { approvalState, performerText, stepStates } from './plan-text.ts';
 
 const marks = { done: '[x]', pending: '[ ]', active: '[~]', blocked: '[!]', skipped: '[-]' } as const;
 
-function json({ plan, loop, path }: OpenPlan): string {
+function json({ plan, loop, path }: OpenPlan) {
   const given = loop?.state.document.approval;
   const approval = given && {
     by: given.by,
-    at: isoTime(given.at),
+    at: given.at,
     because: given.because,
     hash: given.hash,
     holds: given.hash === plan.hash,
   };
-  const fields = {
-    version: 1,
-    plan_id: plan.id,
+  return {
+    plan: plan.id,
     objective: plan.document.goal,
     file: path,
     hash: plan.hash,
-    approval_required: plan.isApprovalRequired,
+    approvalRequired: plan.isApprovalRequired,
     approval: approval ?? null,
-    loop: loop?.row.name ?? null,
+    loop: loop?.row.loop ?? null,
+    name: loop?.row.name ?? null,
     status: loop === undefined ? null : planStatus(loop.state),
     steps: stepStates(plan, loop).map(({ task, status, attempts }) => ({
       id: task.id,
       title: task.title,
       status,
       attempts,
-      depends_on: task.dependsOn,
+      dependsOn: task.dependsOn,
       performer: task.performer ?? 'agent',
       order: task.order ?? null,
     })),
   };
-  return JSON.stringify(fields, null, 2);
 }
 
 function statusWords({ loop }: OpenPlan): string {
@@ -53,8 +51,7 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   const found = await openPlan(context, word, flags);
   const { plan, loop, path } = found;
   if (flags['json'] === true) {
-    context.out(json(found));
-    return 0;
+    return printJson(context, json(found));
   }
   context.print(`Plan ${plan.id}: ${shownText(plan.document.goal)}`);
   context.print(`  file      ${shownText(path)}`);

@@ -1,0 +1,54 @@
+// Global flags: they stand before or after the command, and mean the same for every one; some have a variable too.
+import { environmentName, keys } from '../config/fields.ts';
+import { UsageError } from '../text/errors.ts';
+import type { CommandRow, FlagRow } from './command-table.ts';
+import type { Flags } from './context.ts';
+import { beTold, isSet } from './terminal.ts';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+export const globalFlags: readonly FlagRow[] = [
+  { flags: '--json', description: 'print one JSON object on standard output, also for an error' },
+  { flags: '--quiet', description: 'no messages: only what was asked for, and errors' },
+  { flags: '--no-input', description: 'never ask anything at the terminal; so does RALPH_NO_INPUT=1' },
+  { flags: '--no-color', description: 'no color; so do NO_COLOR, CLICOLOR=0 and TERM=dumb' },
+  { flags: '--debug', description: 'show the stack of an error' },
+];
+
+const isGlobal = (word: string): boolean => globalFlags.some(one => one.flags === word);
+
+/** Those before the command, and the words without them. */
+export function leadingFlags(words: readonly string[]): readonly [readonly string[], readonly string[]] {
+  const first = words.findIndex(word => !isGlobal(word));
+  const at = first === -1 ? words.length : first;
+  return [words.slice(0, at), words.slice(at)];
+}
+
+export const hasFlag = ({ options = [] }: CommandRow, flag: string): boolean => options.some(one => one.flags === flag);
+
+/** The flags as they count, for the whole process. */
+export function settledFlags(row: CommandRow, name: string, typed: Flags, env: Variables): Flags {
+  const flags = isSet(env['RALPH_NO_INPUT']) ? { ...typed, input: false } : typed;
+  if (flags['json'] === true && row.printsNoJson !== undefined)
+    throw new UsageError(`ralph ${name} has no --json: ${row.printsNoJson}.`, 'Leave --json out.', 2, 'no-json');
+  if (flags['quiet'] === true && hasFlag(row, '--yes') && !hasFlag(row, '--quiet') && flags['yes'] !== true)
+    throw new UsageError(`--quiet hides what ralph ${name} would ask you about.`, 'Say --yes too.');
+  beTold({ color: flags['color'] !== false, input: flags['input'] !== false });
+  return flags;
+}
+
+/** What Ralph reads beside its settings, and what it sets itself for agents and for its own wrapper. */
+const ownVariables = ['HOME', 'NO_INPUT', 'ALLOW_NETWORK_HOME', 'ALLOW_NESTED', 'WRAPPER'].map(one => `RALPH_${one}`);
+
+/** Variables that look like ours and do nothing; in an agent's run they are none of its concern. */
+export async function unknownVariables(env: Variables): Promise<readonly string[]> {
+  if (env['RALPH_LOOP'] !== undefined) return [];
+  const known = [...ownVariables, ...keys.map(environmentName)];
+  const unknown = Object.keys(env).filter(name => /^RALPH_[A-Z0-9_]+$/i.test(name) && !known.includes(name));
+  if (unknown.length === 0) return [];
+  const { nearest } = await import('../text/similarity.ts');
+  return unknown.map(name => {
+    const meant = nearest(name, known, 3);
+    return `${name} is not a setting${meant === undefined ? ': it has no effect.' : `; did you mean ${meant}?`}`;
+  });
+}
