@@ -147,6 +147,15 @@ async function noSuchHelp(error: UsageError): Promise<UsageError> {
 const isOverview = (words: readonly string[]): boolean =>
   words.length === 0 || (words.length === 1 && ['--help', '-h', 'help'].includes(words[0] ?? ''));
 
+async function overview(): Promise<number> {
+  const context = makeContext();
+  try {
+    return await (await import('./help/overview.ts')).execute(context);
+  } finally {
+    await context.close();
+  }
+}
+
 /** Global flags before the command as if they stood behind its name. */
 function ordered(typed: readonly string[]): readonly string[] {
   const [before, words] = leadingFlags(typed);
@@ -167,14 +176,7 @@ export async function runProgram(typed: readonly string[]): Promise<number> {
   refuseSecrets(typed);
   const words = ordered(typed);
   const [first] = words;
-  if (isOverview(words)) {
-    const context = makeContext();
-    try {
-      return await (await import('./overview.ts')).execute(context);
-    } finally {
-      await context.close();
-    }
-  }
+  if (isOverview(words)) return overview();
   const isHelp = first === 'help';
   const asked = isHelp ? words.slice(1) : first === '-v' ? ['--version'] : words;
   const help = await helpText(asked, isHelp);

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { standingLines } from '../../src/cli/overview.ts';
+import { standingLines } from '../../src/cli/help/overview.ts';
 import { initialState } from '../../src/core/state.ts';
 import { asks, claims, inScratch, runScript, type Scratch, scripted } from './kit.ts';
 

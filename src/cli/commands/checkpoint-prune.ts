@@ -3,8 +3,8 @@ import { prunable, pruneHistory } from '../../app/rewind.ts';
 import { refusalError } from '../../app/session/repository.ts';
 import { plural } from '../../text/format.ts';
 import { checkpointsOf, countOf } from '../checkpoints.ts';
-import { confirmedByName } from '../confirm-name.ts';
 import type { Context, Flags, Words } from '../context.ts';
+import { confirmedByName } from '../questions/confirm-name.ts';
 
 const keepByDefault = 20;
 const keepMax = 999_999_999;

@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { Output } from '../../app/loops/output.ts';
 import type { State } from '../../core/state.ts';
 import { UsageError } from '../../text/errors.ts';
-import { LogLines } from '../agent-output.ts';
 import { type Context, type Flags, loopStateOf, type Words } from '../context.ts';
 import { stopOnSignals } from '../interrupt.ts';
+import { LogLines } from '../output/agent-output.ts';
 
 const lookEveryMs = 200;
 

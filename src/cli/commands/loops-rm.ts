@@ -1,8 +1,8 @@
 // `ralph loops rm`: a loop with its worktrees, refs and folder. What the ledger recorded of it stays, but nothing shows it.
 import { foldersOf, removeLoop } from '../../app/loops/remove.ts';
 import { plural } from '../../text/format.ts';
-import { confirmedByName } from '../confirm-name.ts';
 import { type Context, type Flags, loopOf, sayHeld, type Words } from '../context.ts';
+import { confirmedByName } from '../questions/confirm-name.ts';
 
 const leftCode = 130;
 

@@ -1,7 +1,7 @@
 // Proves what people see of an agent's output: whole lines, no control sequences, repetition folded.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LogLines } from '../../../src/cli/agent-output.ts';
+import { LogLines } from '../../../src/cli/output/agent-output.ts';
 
 function shown(...chunks: readonly string[]): string {
   const lines = new LogLines();

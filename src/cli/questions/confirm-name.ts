@@ -1,8 +1,8 @@
 // The yes to what cannot be undone: the name of the loop, typed or given by --confirm. Enter alone means no.
-import { UsageError } from '../text/errors.ts';
-import { shellWord } from '../text/text.ts';
-import { type Context, type Flags, textFlag } from './context.ts';
-import { askLine } from './terminal.ts';
+import { UsageError } from '../../text/errors.ts';
+import { shellWord } from '../../text/text.ts';
+import { type Context, type Flags, textFlag } from '../context.ts';
+import { askLine } from '../terminal.ts';
 
 /** `command`: what was typed, without the confirmation. */
 export async function confirmedByName({ say }: Context, name: string, command: string, flags: Flags): Promise<boolean> {

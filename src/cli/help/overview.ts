@@ -1,13 +1,13 @@
 // `ralph` alone: the ways to start in a dozen lines, then how things stand here: what the last loop did, what waits, what next.
 
 import { relative } from 'node:path';
-import type { Look } from '../app/loops/loops.ts';
-import { formatDuration, plural } from '../text/format.ts';
-import { endingOf, reopenLine } from '../views/ending.ts';
-import { livenessOf } from '../views/loop.ts';
-import type { Context } from './context.ts';
-import { type OpenQuestion, openQuestions } from './questions/open.ts';
-import { oneLine } from './terminal.ts';
+import type { Look } from '../../app/loops/loops.ts';
+import { formatDuration, plural } from '../../text/format.ts';
+import { endingOf, reopenLine } from '../../views/ending.ts';
+import { livenessOf } from '../../views/loop.ts';
+import type { Context } from '../context.ts';
+import { type OpenQuestion, openQuestions } from '../questions/open.ts';
+import { oneLine } from '../terminal.ts';
 
 const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
 
@@ -23,7 +23,7 @@ const commands = `Ralph works with coding agents until it is done and proven, in
 
 /** Where no loop was run yet. */
 async function firstStep(directory: string): Promise<string> {
-  const { findDocument } = await import('../modes/find-document.ts');
+  const { findDocument } = await import('../../modes/find-document.ts');
   const found = await findDocument({ directory, home: '', flags: { dryRun: true } }).catch(() => undefined);
   if (found === undefined) return 'Next here: ralph demo   (there is no document in this folder)';
   const file = relative(directory, found.path);

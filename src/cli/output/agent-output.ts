@@ -1,9 +1,9 @@
 // An agent's output for people: whole lines without control sequences, a line that repeats itself once with a count.
 
-import type { Engine } from '../engine/engine.ts';
-import { makeRedactor, makeStreamRedactor, secretValues } from '../secrets/redactor.ts';
-import { stripControls } from '../text/text.ts';
-import type { LiveView } from './live.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { makeRedactor, makeStreamRedactor, secretValues } from '../../secrets/redactor.ts';
+import { stripControls } from '../../text/text.ts';
+import type { LiveView } from '../live.ts';
 
 const sameShownMax = 2;
 const heldCharsMax = 1_000_000;
