@@ -10,7 +10,9 @@ const commandsForShared = 3;
 
 const sameFlag = (one: FlagRow, other: FlagRow): boolean =>
   one.flags === other.flags && one.description === other.description;
-const ownFlags = (row: CommandRow): readonly FlagRow[] => (row.options ?? []).filter(one => !one.isSetting);
+const isGlobal = ({ flags }: FlagRow): boolean => globalFlags.some(one => one.flags === flags);
+const ownFlags = (row: CommandRow): readonly FlagRow[] =>
+  (row.options ?? []).filter(one => !one.isSetting && !isGlobal(one));
 const takers = (flag: FlagRow): readonly CommandRow[] =>
   commands.filter(row => ownFlags(row).some(one => sameFlag(one, flag)));
 const isShared = (flag: FlagRow): boolean => takers(flag).length >= commandsForShared;

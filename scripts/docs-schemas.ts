@@ -283,7 +283,9 @@ export const schemas = {
     deleted: texts,
     merged: texts,
     kept: texts,
-    tasks: z.array(z.strictObject({ id: text, status: z.enum(['pending', 'done', 'skipped']) })),
+    tasks: z.array(
+      z.strictObject({ id: text, status: z.enum(['pending', 'done', 'skipped']), attempts: z.int().optional() }),
+    ),
   }),
   'agents-list': output({
     agents: z.array(

@@ -262,7 +262,7 @@ export const fields = {
   worktree: {
     kind: 'truth',
     description:
-      'Work in a worktree of its own on a branch ralph/NAME; of your files only the task document (and PROMPT.md) is written.',
+      'Work in a worktree of its own, branch ralph/NAME; of your files only the document and PROMPT.md are written.',
     example: 'true',
   },
   worktreeCopy: {

@@ -302,7 +302,7 @@ describe('ralph agents test', () => {
       const told = await place.ralph(['agents', 'test', 'claude', '--yes'], { env: place.path });
       expect(told.code).toBe(7);
       expect(told.stderr).toMatch(
-        /^ralph: claude cannot work \(auth\): .*Invalid API key.*\n {2}Log in to the agent again: claude \/login\n$/,
+        /^ralph: claude cannot work: the agent is not logged in\. .*Invalid API key.*\n {2}Log in to the agent again: claude \/login\n$/,
       );
       expect(told.stdout).toMatch(/exit +failed/);
     }),

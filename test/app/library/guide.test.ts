@@ -12,7 +12,7 @@ import { stage } from './stage.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const guide = readFileSync(join(root, 'docs', 'library.md'), 'utf8');
 const example = /^```js\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? '';
-const table = guide.slice(guide.indexOf("## The seed's names")).matchAll(/^\| (.*) \| (.*) \| (.*) \|$/gm);
+const table = guide.slice(guide.indexOf('## Names of the earlier systems')).matchAll(/^\| (.*) \| (.*) \| (.*) \|$/gm);
 const rows = [...table].slice(2);
 const codes = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(match => match[1]!);
 
