@@ -2,6 +2,7 @@
 import { openCheckpoints } from '../app/restore.ts';
 import type { CheckpointedLoop } from '../app/rewind.ts';
 import { UsageError } from '../text/errors.ts';
+import { dayAndTime } from '../text/format.ts';
 import type { CheckpointRow } from '../views/checkpoints.ts';
 import { type Context, type Flags, loopOf } from './context.ts';
 
@@ -32,4 +33,4 @@ export const rowWords = ({ number, label, task, at }: CheckpointRow): string =>
   `checkpoint ${number} (${[label, ...(task === undefined ? [] : [task])].join(', ')}, ${timeWords(at)} UTC)`;
 
 /** UTC, to the second. */
-export const timeWords = (at: number): string => new Date(at).toISOString().slice(0, 19).replace('T', ' ');
+export const timeWords = (at: number): string => dayAndTime(at, 'seconds');

@@ -7,7 +7,7 @@ import { activeMsAt, initialState, isSingleTask, type State } from '../core/stat
 import { progress } from '../core/task.ts';
 import type { Notifier } from '../engine/engine.ts';
 import { columnsOf } from '../text/columns.ts';
-import { formatDuration, formatUsd } from '../text/format.ts';
+import { clockTime, dayAndTime, formatDuration, formatUsd } from '../text/format.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
 import { type EventLine, eventLine } from '../views/event-line.ts';
 import { stepParts } from '../views/words.ts';
@@ -32,9 +32,7 @@ export function waitWords(state: State, now: number): string | undefined {
   if (waits.until === undefined) return `waits for ${waits.what}`;
   const limited = Object.entries(state.performers.rateLimitedUntil).find(([, until]) => until === waits.until);
   if (limited === undefined) return `waits for ${waits.what}, ${formatDuration(waits.until - now)} left`;
-  const at = new Date(waits.until);
-  const day = waits.until - now < 86_400_000 ? '' : `${at.toDateString().slice(4, 10)}, `;
-  const clock = `${day}${at.toTimeString().slice(0, 5)}`;
+  const clock = waits.until - now < 86_400_000 ? clockTime(waits.until) : dayAndTime(waits.until);
   return `waits for ${limited[0]}'s limit to reset at ${clock} (in ${awayWords(waits.until - now)}), nothing is spent`;
 }
 
@@ -103,7 +101,7 @@ export function liveLine(
 }
 
 function lineText(at: number, { tone, text, detail, escalation }: EventLine, loop: string, style: Style): string {
-  const time = `[${new Date(at).toTimeString().slice(0, 8)}] `;
+  const time = `[${clockTime(at, 'seconds')}] `;
   if (escalation !== undefined)
     return `${time}${style.live ? shownCard(escalation, loop, style) : questionCard(escalation, style)}`;
   const isProse = style.live && detail === undefined && !text.includes('\n');

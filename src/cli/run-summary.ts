@@ -10,7 +10,7 @@ import { everyPerformer, type Settings } from '../core/settings.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
-import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import { dayAndTime, formatDuration, formatUsd, plural } from '../text/format.ts';
 import { type Style, wrapped } from './terminal.ts';
 
 type Row = readonly [string, string];
@@ -37,7 +37,7 @@ function limitWords(settings: Settings, agents: readonly AgentFacts[]): string {
     moneyWords(settings, agents),
     ...(limits.tokensMax === null ? [] : [`${limits.tokensMax} tokens`]),
     ...(limits.durationMsMax === null ? [] : [`${formatDuration(limits.durationMsMax)} of work`]),
-    ...(limits.deadlineAt === null ? [] : [`until ${new Date(limits.deadlineAt).toLocaleString()}`]),
+    ...(limits.deadlineAt === null ? [] : [`until ${dayAndTime(limits.deadlineAt)}`]),
     ...(settings.policy.tasks === 'one' ? [] : [`${plural(limits.attemptsPerTaskMax, 'attempt')} per task`]),
     ...(limits.blockedMax === null ? [] : [`${plural(limits.blockedMax, 'task')} blocked in a row`]),
     ...(limits.consecutiveErrorsMax === null ? [] : [`${limits.consecutiveErrorsMax} errors in a row`]),
@@ -132,7 +132,7 @@ function leftWords({ settings: { limits } }: Prepared, { iterations, spend }: St
       : [leftOf(spend.usage.costUsdMicros, costUsdMicrosMax, formatUsd)]),
     ...(tokensMax === null ? [] : [`${leftOf(totalTokens(spend.usage), tokensMax, String)} tokens`]),
     ...(durationMsMax === null ? [] : [`${leftOf(spend.activeMs, durationMsMax, formatDuration)} of work`]),
-    ...(deadlineAt === null ? [] : [`until ${new Date(deadlineAt).toLocaleString()}`]),
+    ...(deadlineAt === null ? [] : [`until ${dayAndTime(deadlineAt)}`]),
   ];
   return `${words.join(', ')}   (all settings: --dry-run)`;
 }

@@ -289,7 +289,7 @@ export interface Waiting {
   readonly until?: number;
 }
 
-const aHuman: Waiting = { kind: 'human', what: 'a human' };
+const aHuman: Waiting = { kind: 'human', what: 'you' };
 
 /** What the loop waits for: undefined while it works. */
 export function waitingFor(state: State, now: number): Waiting | undefined {

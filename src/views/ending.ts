@@ -5,7 +5,7 @@ import { everyClaimFailed } from '../core/next.ts';
 import { type LimitName, limitFlag, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../core/state.ts';
 import { allTasks, levelWords, progress } from '../core/task.ts';
-import { plural } from '../text/format.ts';
+import { plural, someOf } from '../text/format.ts';
 import { answerLine } from './question.ts';
 import { standingWords, usageCostWords } from './words.ts';
 
@@ -144,16 +144,18 @@ function tally(state: State): string {
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
   const isSingle = isSingleTask(state);
-  const stillGreen = [...allTasks(state.tasks)].filter(
-    one => one.status === 'done' && one.level === 'still-green',
-  ).length;
+  const closed = [...allTasks(state.tasks)].filter(one => one.status === 'done');
+  const levels = (['proven', 'still-green'] as const).flatMap(level => {
+    const count = closed.filter(one => one.level === level).length;
+    return count === 0 ? [] : [isSingle ? levelWords[level] : `${count} ${levelWords[level]}`];
+  });
   const uncommitted = isSingle ? 'work' : `${plural(state.checkpoints.uncommitted.length, 'task')} done but`;
   const onWord = isSingle ? '' : `${plural(unverified, 'task')} `;
   const parts = [
+    ...levels,
     plural(state.iterations.begun, 'iteration'),
     ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
     ...(state.checkpoints.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
-    ...(stillGreen === 0 ? [] : [`${levelWords['still-green']}${isSingle ? '' : ` (${plural(stillGreen, 'task')})`}`]),
     ...(unverified > 0 ? [`verified: false (${onWord}${levelWords.unverified})`] : []),
   ];
   return parts.join(', ');
@@ -225,6 +227,15 @@ export const askedQuestion = (escalation: Escalation): AskedQuestion => ({
 /** Of a loop that stands still for a question; 5 for all others. */
 const exitCodes: { readonly [Kind in EscalationKind]?: number } = { agent: 7, budget: 4 };
 
+/** `4 questions (E1, E2, E3, E4). E1: The same error 3 times in a row.` */
+function openWords(open: State['questions']['open'], first: Escalation): string {
+  if (open.length === 1) return ended(first.summary);
+  return `${open.length} questions (${someOf(
+    open.map(one => one.id),
+    6,
+  )}). ${first.id}: ${ended(first.summary)}`;
+}
+
 function standing(state: State): Ending {
   const open = state.questions.open;
   const first = open.find(one => one.kind === 'budget') ?? open[0];
@@ -235,7 +246,7 @@ function standing(state: State): Ending {
   const exitCode = isUnproven ? 8 : (exitCodes[first.kind] ?? 5);
   return {
     exitCode,
-    sentence: ended(`Waiting for a human: ${ended(first.summary)} ${tally(state)}`),
+    sentence: ended(`Waiting for you: ${openWords(open, first)} ${tally(state)}`),
     next: [`ralph inbox`, answerLine(state.loop.name, first)],
   };
 }

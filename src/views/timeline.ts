@@ -9,6 +9,26 @@ import { recordedCostWords, windowWords } from './words.ts';
 const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;
 
+/** What a signal that counts says. */
+const claimWords: { readonly [Kind in EventOf<'signal.read'>['signal']]: string } = {
+  done: 'claims its task',
+  promise: 'claims that all is done',
+  escalate: 'asks a person',
+  review: 'answers the review',
+  handoff: 'asks for a fresh context',
+  report: 'reports',
+  'status-edit': 'claims its task in the document',
+};
+
+/** Only what happened, not what did not. */
+const restoredWords = ({ written, deleted, merged, kept }: EventOf<'checkpoint.restored'>): string =>
+  [
+    `${plural(written, 'file')} put back`,
+    ...(deleted === 0 ? [] : [`${deleted} deleted`]),
+    ...(merged.length === 0 ? [] : [`${merged.length} merged with your edits`]),
+    ...(kept.length === 0 ? [] : [`${kept.length} left as you have them`]),
+  ].join(', ');
+
 const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
   'loop.started': event => `loop ${event.name} started by ${event.by}: ${event.goal}`,
   'tasks.loaded': event => event.because,
@@ -36,12 +56,13 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'usage.recorded': event =>
     `iteration ${event.iteration} used ${totalTokens(event.usage)} tokens, ${recordedCostWords(event.usage)}`,
   'signal.read': event =>
-    `iteration ${event.iteration} ${event.signal} ${event.accepted ? 'read' : 'refused'}: ${event.because}`,
+    event.accepted
+      ? `iteration ${event.iteration} ${claimWords[event.signal]}: ${event.because}`
+      : `iteration ${event.iteration}: its ${event.signal} does not count: ${event.because}`,
   'check.ended': event =>
     `check ${event.check} ${event.passed ? 'passed' : 'FAILED'}${event.flaky ? ' (flaky)' : ''} for ${event.task} in ${formatDuration(event.durationMs)}`,
   'merge.ended': event => `merge of iteration ${event.iteration} ${event.merged ? 'done' : 'failed'}: ${event.because}`,
-  'proof.screened': event =>
-    `${event.task}: ${event.refused ? '' : 'the work was looked at: '}${event.because.replaceAll('\n', ' ')}`,
+  'proof.screened': event => `${event.task}: ${event.refused ? '' : 'note: '}${event.because.replaceAll('\n', ' ')}`,
   'work.accepted': event => `${event.task}: accepted by ${event.by}, to be checked again (${event.because})`,
   'work.committed': event =>
     event.failed === undefined
@@ -55,7 +76,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'restore.asked': event => `restore of checkpoint ${event.to.number} asked for by ${event.by}: ${event.because}`,
   'checkpoint.restored': event =>
     event.refused === undefined
-      ? `checkpoint ${event.number} restored: ${plural(event.written, 'file')} written, ${event.deleted} deleted, ${event.merged.length} merged, ${event.kept.length} kept (${event.because})`
+      ? `checkpoint ${event.number} restored: ${restoredWords(event)} (${event.because})`
       : `checkpoint ${event.number} NOT restored: ${event.refused}`,
   'command.refused': event => `${event.by} tried "${event.command}": refused, ${event.because}`,
   'escalation.raised': event =>

@@ -3,6 +3,7 @@ import type { LedgerLoops } from '../../app/loops/loops.ts';
 import type { Event } from '../../core/event.ts';
 import type { LoopRow, Recorded } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
+import { clockTime } from '../../text/format.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, printJson, textFlag, type Words } from '../context.ts';
 import { hanging, makeStyle, oneLine } from '../terminal.ts';
@@ -74,7 +75,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const steps = await newestSteps(loops, row.loop, { task, before, most: stepsMax });
   const shown = steps.slice(-stepsMax);
   const lines = shown.map(({ event, seq }) => {
-    const start = `${String(seq).padStart(4)}  ${new Date(event.at).toTimeString().slice(0, 8)}  `;
+    const start = `${String(seq).padStart(4)}  ${clockTime(event.at, 'seconds')}  `;
     const sentence = oneLine(sentenceOf(event));
     return process.stdout.isTTY ? hanging(start, sentence, style.columns()) : `${start}${sentence}`;
   });

@@ -3,6 +3,7 @@
 import type { Look } from '../../app/loops/loops.ts';
 import { hasUserDocument } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
+import { dayAndTime } from '../../text/format.ts';
 import { livenessOf } from '../../views/loop.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { makeStyle } from '../terminal.ts';
@@ -18,7 +19,7 @@ function partsOf({ row, state, held }: Look): readonly [string, string] {
   const what = hasUserDocument(state) ? row.document : state.loop.goal;
   return [
     `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)}`,
-    `${new Date(row.startedAt).toISOString().slice(0, 16)}  ${what}${asks}`,
+    `${dayAndTime(row.startedAt)}  ${what}${asks}`,
   ];
 }
 

@@ -1,5 +1,5 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
-import { hasUserDocument, type State } from '../../core/state.ts';
+import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
@@ -17,7 +17,7 @@ function workWords(state: State, now: number): string {
     ({ iteration, task, performer, startedAt }) =>
       `iteration ${iteration} (${task}) by ${performer} for ${formatDuration(now - startedAt)}`,
   );
-  return live.join('; ') || 'nothing at the moment';
+  return live.join('; ');
 }
 
 /** The lines about a loop that has not ended. */
@@ -27,9 +27,11 @@ function openLines(state: State, liveness: Liveness, process: string, style: Sty
   const health = healthOf(state, liveness, now);
   return [
     liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
-    `at work    ${isAlive ? workWords(state, now) : 'nothing'}`,
+    ...(isAlive && isBusy(state) ? [`at work    ${workWords(state, now)}`] : []),
     `process    ${process}`,
-    ...(isAlive ? [`health     ${health.state}: ${health.because}`] : []),
+    ...(isAlive && (isBusy(state) || health.state !== 'healthy')
+      ? [`health     ${health.state}: ${health.because}`]
+      : []),
     ...Object.entries(state.performers.windows ?? {}).map(([name, all]) => `windows    ${name}: ${windowWords(all)}`),
   ];
 }

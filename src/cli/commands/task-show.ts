@@ -4,7 +4,7 @@ import { eventsIn } from '../../app/loops/find.ts';
 import { type Subject, subjectOf, taskIn } from '../../app/task-subject.ts';
 import { hasUserDocument } from '../../core/state.ts';
 import { addTasks, allTasks, findTask, type Task } from '../../core/task.ts';
-import { plural, someOf } from '../../text/format.ts';
+import { dayAndTime, plural, someOf } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { answerLine } from '../../views/question.ts';
 import { sentenceOf } from '../../views/timeline.ts';
@@ -111,7 +111,7 @@ function labelled([label, text]: readonly [string, string], columns: number): re
 function historyLines({ steps, earlier }: Past, style: Style): readonly string[] {
   if (steps.length === 0) return [];
   const lines = steps.map(({ seq, at, sentence }) => {
-    const time = new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+    const time = dayAndTime(at);
     const start = `  ${String(seq).padStart(5)}  ${time}  `;
     return hanging(start, fitted(visible(sentence), sentenceMax, style), style.columns());
   });

@@ -53,13 +53,12 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
 function whyBegun(state: State, task: Task, performer: string): string {
   const { id, attempts, refusedClaims = 0, spec } = task;
   const met = spec.dependsOn.slice(0, 5).join(', ');
-  const why = met === '' ? 'it depends on nothing open' : `its dependencies (${met}) are met`;
-  const order = isSingleTask(state) ? 'the task of this loop' : `first ready task in document order: ${why}`;
+  const order = isSingleTask(state) ? '' : `next in order${met === '' ? '' : `, after ${met}`}; `;
   const first = preferredFor(state, id);
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
   const isStronger = strongerFor(state, id) === performer;
   const stronger = isStronger ? `; ${performer} after ${plural(refusedClaims, 'refused claim')} (--stronger)` : '';
-  return `${order}; attempt ${attempts + 1}${ofAttempts(state, task)}${instead}${stronger}`;
+  return `${order}attempt ${attempts + 1}${ofAttempts(state, task)}${instead}${stronger}`;
 }
 
 /** Where one task takes many iterations, the limit of attempts does not bound it. */
