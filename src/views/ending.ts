@@ -141,24 +141,30 @@ function tally(state: State): string {
   return parts.join(', ');
 }
 
+/** How its done tasks were proven, by their number. */
+function proofCounts(state: State): readonly string[] {
+  const closed = [...allTasks(state.tasks)].filter(one => one.status === 'done');
+  return (['proven', 'still-green'] as const).flatMap(level => {
+    const count = closed.filter(one => one.level === level).length;
+    if (count === 0) return [];
+    return [
+      isSingleTask(state) ? levelWords[level] : `${count} ${level === 'proven' ? '' : 'with '}${levelWords[level]}`,
+    ];
+  });
+}
+
 function effort(state: State): string {
   const unverified = unverifiedIn(state);
   const isSingle = isSingleTask(state);
-  const closed = [...allTasks(state.tasks)].filter(one => one.status === 'done');
-  const levels = (['proven', 'still-green'] as const).flatMap(level => {
-    const count = closed.filter(one => one.level === level).length;
-    return count === 0 ? [] : [isSingle ? levelWords[level] : `${count} ${levelWords[level]}`];
-  });
   const uncommitted = isSingle ? 'work' : `${plural(state.checkpoints.uncommitted.length, 'task')} done but`;
   const onWord = isSingle ? '' : `${plural(unverified, 'task')} `;
   const parts = [
-    ...levels,
     plural(state.iterations.begun, 'iteration'),
     ...(hasOnlyActions(state) ? [] : [costWords(state)]), // actions cost nothing
     ...(state.checkpoints.uncommitted.length > 0 ? [`${uncommitted} NOT committed`] : []),
     ...(unverified > 0 ? [`verified: false (${onWord}${levelWords.unverified})`] : []),
   ];
-  return parts.join(', ');
+  return [parts.join(', '), proofCounts(state).join(', ')].filter(part => part !== '').join('; ');
 }
 
 /** Its rounds are used up, not its iterations: no limit that is raised would let anybody look again. */

@@ -1,7 +1,7 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import { proofWords, type Task } from '../core/task.ts';
+import { findTask, proofWords, type Task } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
@@ -95,10 +95,13 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     '| task | title | status | proof | attempts |',
     '|---|---|---|---|---|',
     ...report.items.map(item => {
+      const isAnswer = findTask(state.tasks, item.id)?.spec.completion === 'findings';
       const proof =
         item.status !== 'done'
           ? cell(item.note)
-          : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
+          : isAnswer
+            ? 'answered'
+            : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
       return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
     }),
     '',

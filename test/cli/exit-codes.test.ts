@@ -31,7 +31,7 @@ const cases: readonly Case[] = [
     turns: [claims()],
     flags: passes,
     code: 0,
-    last: /^Done: 1 of 1 task done, 1 iteration, cost not reported, checks still green \(1 task\)\.\n$/,
+    last: /^Done: 1 of 1 task done, 1 iteration, cost not reported; 1 with checks still green\.\n$/,
     next: /ralph report shop/,
   },
   {
@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
     turns: [claims()],
     flags: fails,
     code: 8,
-    last: /^Waiting for a human: No task is ready, 1 task left\. 0\/1 tasks done, 1 blocked/,
+    last: /^Waiting for you: No task is ready, 1 task left\. 0\/1 tasks done, 1 blocked/,
     next: /ralph answer shop\/E1/,
   },
   {
@@ -85,11 +85,11 @@ const cases: readonly Case[] = [
     next: /ralph resume shop --max-cost 3 /,
   },
   {
-    name: '5: a question waits for a human, and nobody is at a terminal',
+    name: '5: a question waits for you, and nobody is at a terminal',
     turns: [{ steps: [{ escalate: question }] }],
     flags: [],
     code: 5,
-    last: /^Waiting for a human: Which database\?/,
+    last: /^Waiting for you: Which database\?/,
     next: /ralph answer shop\/E1 --option 1/,
   },
   {
@@ -97,7 +97,7 @@ const cases: readonly Case[] = [
     turns: [{ steps: [{ fail: 'process', detail: 'ConnectionRefused' }] }],
     flags: ['--backoff-base', '1ms'],
     code: 5,
-    last: /^Waiting for a human: The same error 3 times in a row\. .*3 iterations/,
+    last: /^Waiting for you: The same error 3 times in a row\. .*3 iterations/,
     next: /ralph answer shop\/E1/,
   },
   {
@@ -121,7 +121,7 @@ const cases: readonly Case[] = [
     turns: [{ steps: [{ fail: 'auth', detail: 'please log in' }] }],
     flags: [],
     code: 7,
-    last: /^Waiting for a human: scripted: login needed\./,
+    last: /^Waiting for you: scripted: login needed\./,
     next: /ralph answer shop\/E1/,
   },
 ];

@@ -44,9 +44,12 @@ describe('a goal in words', () => {
       expect(existsSync(place.home)).toBe(false);
 
       const told = await place.ralph(words);
-      expect(told).toMatchObject({ code: 0, stdout: 'Done: the goal is reached, 5 iterations, cost not reported.\n' });
+      expect(told).toMatchObject({
+        code: 0,
+        stdout: 'Done: the goal is reached, 5 iterations, cost not reported; proven.\n',
+      });
       expect(told.stderr).toMatch(/a commit when the\s+goal is reached/);
-      const said = told.stderr.replaceAll(/^\[\d\d:\d\d:\d\d\] /gm, '').replaceAll(/after [\d.]+s/g, 'after a while');
+      const said = told.stderr.replaceAll(/^\[\d\d:\d\d:\d\dZ\] /gm, '').replaceAll(/after [\d.]+s/g, 'after a while');
       expect(said).toContain(
         [
           'Iteration 1 of 10: planning',

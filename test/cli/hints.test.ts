@@ -273,7 +273,7 @@ describe('while it runs', () => {
     const tell = (event: unknown): string => {
       written.length = 0;
       view.tell(event as Event, state);
-      return written.join('').replace(/^\[[\d:]+\] /, '');
+      return written.join('').replace(/^\[[\d:Z]+\] /, '');
     };
     const read = {
       type: 'signal.read',

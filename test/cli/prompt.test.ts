@@ -29,7 +29,10 @@ describe('a PROMPT.md', () => {
       );
       const words = ['run', 'PROMPT.md', '--agent-command', agent, '--verify', 'test -f ok.txt', '--allow-red-start'];
       const told = await place.ralph([...words, '--checkpoint-interval', '2']);
-      expect(told).toMatchObject({ code: 0, stdout: 'Done: the task is complete, 4 iterations, cost not reported.\n' });
+      expect(told).toMatchObject({
+        code: 0,
+        stdout: 'Done: the task is complete, 4 iterations, cost not reported; proven.\n',
+      });
       expect(told.stderr).toMatch(/rollback after 3\s+errors in a row; a commit after every 2 iterations and when/);
       expect(told.stderr).toContain('1: the agent ended after');
       expect(told.stderr).toContain('; its last line: Soon LOOP_COMPLETE.\n');
@@ -111,7 +114,7 @@ describe('a PROMPT.md', () => {
         code: 6,
         stdout: expect.stringMatching(/^Stopped: too many errors in a row: .*\. Not complete, 6 iterations,/),
       });
-      expect(told.stderr).toMatch(/checkpoint 2 restored: 1 file written.*3 errors in a row/);
+      expect(told.stderr).toMatch(/checkpoint 2 restored: 1 file put back.*3 errors in a row/);
       expect(place.read('seen.txt')).toBe('good\n');
       expect(metricsOf(place)).toMatchObject({ failures: 5, rollbacks: 1, end_trigger: 'safety_limit' });
       const done = await place.ralph(hinted(told.stderr, 'ralph resume'));

@@ -14,7 +14,7 @@ describe('F54: a limit with a known reset', () => {
     inWorkshop(async place => {
       place.install('claude', fakeClaude(usedUp(inAnHour())));
       const words = ['run', '--agent', 'claude/opus', '--verify', 'true'];
-      const waits = /waits for claude\/opus's limit to reset at \d\d:\d\d \(in (60 min|1h)\), nothing is spent/;
+      const waits = /waits for claude\/opus's limit to reset at \d\d:\d\dZ \(in (60 min|1h)\), nothing is spent/;
       for (let runs = 1; runs <= 2; runs++) {
         const live = place.start(words, { env: place.path });
         await eventually(`process ${live.child.pid} waits`, async () => {

@@ -62,9 +62,7 @@ describe('the example session of seed 003', () => {
       project(place);
       const first = await place.ralph(checked);
       expect(first.code).toBe(5);
-      expect(first.stdout).toMatch(
-        /^Waiting for a human: The story names an endpoint .* 1\/5 tasks done, 2 iterations/,
-      );
+      expect(first.stdout).toMatch(/^Waiting for you: The story names an endpoint .* 1\/5 tasks done, 2 iterations/);
       const inbox = await place.ralph(['inbox']);
       expect(inbox.stdout).toContain(
         '? E1 needs you (deviation, US-002): The story names an endpoint that is deprecated',
@@ -83,8 +81,8 @@ describe('the example session of seed 003', () => {
     }));
 
   for (const [flag, outcome] of [
-    ['--skip', /^Waiting for a human: .* 1\/5 tasks done, 1 skipped, 2 iterations/], // US-003 depends on it
-    ['--retry', /^Waiting for a human: .* 1\/5 tasks done, 3 iterations/], // the same turn again asks the same again
+    ['--skip', /^Waiting for you: .* 1\/5 tasks done, 1 skipped, 2 iterations/], // US-003 depends on it
+    ['--retry', /^Waiting for you: .* 1\/5 tasks done, 3 iterations/], // the same turn again asks the same again
     ['--abort', /^Stopped on request: E1 was answered with abort/],
   ] as const) {
     it.concurrent(`headless: the answer ${flag} does what it says`, () =>

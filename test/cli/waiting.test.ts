@@ -28,10 +28,10 @@ const waiting = (limited: Readonly<Record<string, number>>, performers = ['claud
 
 describe('F54: a provider that has said when it serves again', () => {
   it.each([
-    ['2026-11-15T14:05:00Z', "waits for claude's limit to reset at 14:05 (in 12 min), nothing is spent"],
-    ['2026-11-15T13:53:40Z', "waits for claude's limit to reset at 13:53 (in 40s), nothing is spent"],
-    ['2026-11-15T18:00:00Z', "waits for claude's limit to reset at 18:00 (in 4h 7m), nothing is spent"],
-    ['2026-11-18T09:00:00Z', "waits for claude's limit to reset at Nov 18, 09:00 (in 2d 19h), nothing is spent"],
+    ['2026-11-15T14:05:00Z', "waits for claude's limit to reset at 14:05Z (in 12 min), nothing is spent"],
+    ['2026-11-15T13:53:40Z', "waits for claude's limit to reset at 13:53Z (in 40s), nothing is spent"],
+    ['2026-11-15T18:00:00Z', "waits for claude's limit to reset at 18:00Z (in 4h 7m), nothing is spent"],
+    ['2026-11-18T09:00:00Z', "waits for claude's limit to reset at 2026-11-18 09:00Z (in 2d 19h), nothing is spent"],
   ])('is shown with its time until %s', (reset, words) => {
     const state = waiting({ claude: Date.parse(reset) });
     expect(waitWords(state, now)).toBe(words);
@@ -40,8 +40,8 @@ describe('F54: a provider that has said when it serves again', () => {
 
   it('keeps the wait in a narrow terminal, where other parts go first', () => {
     const state = waiting({ claude: now + 720_000 });
-    expect(liveLine(state, now, { dot: '|', columns: 79 })).toBe(
-      "0/1 tasks | waits for claude's limit to reset at 14:05 (in 12 min), nothing is spent",
+    expect(liveLine(state, now, { dot: '|', columns: 80 })).toBe(
+      "0/1 tasks | waits for claude's limit to reset at 14:05Z (in 12 min), nothing is spent",
     );
   });
 
@@ -52,7 +52,7 @@ describe('F54: a provider that has said when it serves again', () => {
 
   it('names the one that is back first when all of the chain wait', () => {
     const state = waiting({ claude: now + 7_200_000, codex: now + 600_000 }, ['claude', 'codex']);
-    expect(waitWords(state, now)).toContain("codex's limit to reset at 14:03 (in 10 min)");
+    expect(waitWords(state, now)).toContain("codex's limit to reset at 14:03Z (in 10 min)");
   });
 });
 

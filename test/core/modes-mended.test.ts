@@ -67,7 +67,7 @@ describe('a review is done only for the document that its reviewers saw', () => 
 });
 
 describe('a plan that was edited while another question is open', () => {
-  it('is asked about too, and waits for a human instead of for nothing', () => {
+  it('is asked about too, and waits for you instead of for nothing', () => {
     const step = (id: string): TaskSpec =>
       spec(id, {
         performer: 'mcp:mail',
@@ -84,7 +84,7 @@ describe('a plan that was edited while another question is open', () => {
     story.performed(failed('lost-reply', 'gone'));
     expect(story.state.questions.open.map(one => one.kind)).toEqual(['effect']);
     story.when({ type: 'document', tasks: steps, hash: 'h3', substance: 's2' });
-    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'you' });
     expect(next(story.state, story.now, self).effects.map(one => one.type)).toContain('ask-how-to-continue');
     story.when({ type: 'stalled' });
     expect(story.state.questions.open.map(one => one.kind)).toEqual(['effect', 'approval']);

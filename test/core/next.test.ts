@@ -174,7 +174,7 @@ describe('what the loop waits for', () => {
     expect(what(resting)).toEqual({ kind: 'rest', what: 'agent, which rests after failures', until: t0 + minute });
     const asking = new Story();
     asking.iteration('A', failed('auth'));
-    expect(what(asking)).toEqual({ kind: 'human', what: 'a human' });
+    expect(what(asking)).toEqual({ kind: 'human', what: 'you' });
   });
 
   it('given a question about one task and another that is ready, then it does not wait', () => {
@@ -235,7 +235,7 @@ describe('what a loop waits for', () => {
     }
     expect(story.events.map(one => one.type)).toContain('performer.tripped');
     expect(story.state.questions.open.map(one => one.kind)).toEqual(['agent']);
-    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'you' });
   });
 
   it('is the rest of the agent as long as a task is ready', () => {

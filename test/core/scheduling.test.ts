@@ -148,7 +148,7 @@ describe('a performer that needs a person (F56)', () => {
     story.iteration('A', failed('auth'), 'claude');
     story.iteration('A', failed('billing'), 'codex');
     expect(next(story)).toEqual([]);
-    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'a human' });
+    expect(waitingFor(story.state, story.now)).toEqual({ kind: 'human', what: 'you' });
   });
 
   it('given that a person takes another agent instead, then the question is answered by that', () => {

@@ -109,7 +109,7 @@ const alike = (text: string): string =>
       '$1N',
     )
     .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{7,64}\b/g, 'ID')
-    .replace(/\d{4}-\d\d-\d\d[T\s][\d:.]+Z?|\b\d\d:\d\d(:\d\d)?\b|(\d+[hm] ?)*\b\d+(\.\d+)? ?m?s\b/g, 'TIME')
+    .replace(/\d{4}-\d\d-\d\d[T\s][\d:.]+Z?|\b\d\d:\d\d(:\d\d)?(Z|\b)|(\d+[hm] ?)*\b\d+(\.\d+)? ?m?s\b/g, 'TIME')
     .replace(/ +\d+ {2}(?=after iteration)/g, ' N  ');
 
 beforeAll(async () => {

@@ -16,7 +16,7 @@ describe('a hundred and fifty seeded plans', () => {
       effects += run.effects;
       lost += run.lostReplies;
     }
-    expect([...outcomes].sort()).toEqual(['explicit_stop', 'goal_achieved', 'max_iterations', 'waits for a human']);
+    expect([...outcomes].sort()).toEqual(['explicit_stop', 'goal_achieved', 'max_iterations', 'waits for you']);
     expect(deaths.size).toBeGreaterThan(20);
     expect(effects).toBeGreaterThan(300);
     expect(lost).toBeGreaterThan(100);

@@ -258,7 +258,7 @@ async function judged(world: PlanWorld, seed: number, result: RunResult): Promis
   checkEnd(result.state, replayed, plan.steps, clock.now(), 0);
   return {
     seed,
-    outcome: result.type === 'ended' ? (result.state.control.ended?.reason ?? '') : 'waits for a human',
+    outcome: result.type === 'ended' ? (result.state.control.ended?.reason ?? '') : 'waits for you',
     events: events.length,
     effects: truth.effects,
     lostReplies: events.filter(one => one.type === 'escalation.raised' && one.escalation.kind === 'effect').length,

@@ -92,7 +92,7 @@ describe('a loop that stands still', () => {
     story.iteration('A', performed);
     const ending = endingOf(story.state);
     expect(ending.exitCode).toBe(exitCode);
-    expect(ending.sentence).toMatch(/^Waiting for a human: /);
+    expect(ending.sentence).toMatch(/^Waiting for you: /);
     expect(ending.next.join('\n')).toContain('ralph answer shop/E1');
     expect(endedByLimit(story.state)).toBe(false);
   });

@@ -19,7 +19,7 @@ it.each<[Event, string]>([
   [of('task.closed', { verified: true }), 'A done, proven: the reason'],
   [of('check.ended', { passed: true }), 'check npm test passed for A in 0.0s'],
   [of('check.ended', {}), 'check npm test FAILED for A in 0.0s'],
-  [of('signal.read', { accepted: false, signal: 'promise' }), 'iteration 1 promise refused: the reason'],
+  [of('signal.read', { accepted: false, signal: 'promise' }), 'iteration 1: its promise does not count: the reason'],
   [
     of('iteration.ended', { outcome: 'failed', waitUntil: t0 + 2_000, waitFor: 'backoff' }),
     'iteration 1 failed: the reason; next try in 2s',

@@ -9,7 +9,7 @@ import type { ModeState, State } from '../../core/state.ts';
 import { allTasks, findTask, type Task, type TaskSpec } from '../../core/task.ts';
 import { type MergedIssue, mergeIssues, severityRank } from '../../messages/review.ts';
 import { plural } from '../../text/format.ts';
-import { takeCharacters } from '../../text/text.ts';
+import { oneLine, takeCharacters } from '../../text/text.ts';
 
 /** What only a review is set to. */
 interface OwnSettings {
@@ -301,6 +301,7 @@ function isNextRoundDue(standing: ReviewStanding, review: ReviewSettings): boole
 
 // How a review grows: reviewers look, every issue becomes a task, and a new round looks again until nothing is left to say.
 
+const placeCharsMax = 40;
 const titleCharsMax = 120;
 
 const open = { dependsOn: [], done: false, skipped: false } as const;
@@ -322,12 +323,14 @@ function findTasks({ reviewers, roundsMax }: ReviewSettings, round: number): rea
 /** What the reviewers said is quoted: whoever mends it reads it as data. */
 function fixTask(id: string, { issue, severity, place, confidence, also }: MergedIssue, round: number): TaskSpec {
   const first = (issue.split('\n')[0] ?? '').trim();
+  const where = oneLine(place, placeCharsMax);
+  const head = `${severity}${where === '' ? '' : ` (${where})`}: `;
   const title = takeCharacters(first, titleCharsMax);
   const others = also.length === 0 ? [] : ['', 'Other reviewers put it so:', ...also.map(quoted)];
   return {
     ...open,
     id,
-    title: title.length < first.length ? `${title}…` : title,
+    title: `${head}${title}${title.length < first.length ? '…' : ''}`,
     description: [
       `Severity: ${severity}; a reviewer of round ${round} is ${confidence} % sure that it is one.`,
       '',

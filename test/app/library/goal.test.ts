@@ -33,7 +33,7 @@ describe('a goal through runLoop', () => {
       onEvent: event => told.push(event.type),
     });
     expect(result).toMatchObject({ how: 'ended', reason: 'goal_achieved', exitCode: 0, verified: true, ran: true });
-    expect(result.summary).toMatch(/^Done: .*, 2 iterations, \$0\.04, checks still green\.$/);
+    expect(result.summary).toMatch(/^Done: .*, 2 iterations, \$0\.04; checks still green\.$/);
     expect(proofs).toBe(2); // before any work, and for the claim
     expect(result.report.checks).toEqual([
       { iteration: 2, task: 'goal', check: 'own check: the page is there', passed: true },

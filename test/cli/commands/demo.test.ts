@@ -40,7 +40,7 @@ function showsTheTour(told: Told): void {
   expect(told.code).toBe(0);
   expect(told.stderr).toMatch(/^Ralph demo\. The agent is SCRIPTED: [\s\S]*no model is called, no key is\sneeded/);
   expect(told.stderr).not.toContain('red at the start'); // the first words to a newcomer are no failure
-  const looks = told.stderr.match(/the work was looked at: .*/g);
+  const looks = told.stderr.match(/note: .*protected.*/g);
   expect(looks).toEqual([expect.stringContaining('were put back: run-tests.sh')]);
   expect(told.stderr).toContain('✗ the claim was refused: the check "sh run-tests.sh" failed');
   expect(told.stderr).toContain('? E1 needs you (deviation, US-003)');
@@ -58,7 +58,7 @@ function showsItWithoutUndo(told: Told, why: string): void {
   expect(told.stderr).toContain(`note: no commits and no undo in this demo: ${why}.\n`);
   expect(told.stderr).toContain('not a git repository: NO undo');
   expect(told.stderr).not.toMatch(/crash|rollback|committed|ralph undo/);
-  expect(told.stdout).toBe('Done: 4 of 4 tasks done, 6 iterations, $0.2050, checks still green (3 tasks).\n');
+  expect(told.stdout).toBe('Done: 4 of 4 tasks done, 6 iterations, $0.2050; 1 proven, 3 with checks still green.\n');
 }
 
 describe('ralph demo', () => {
@@ -69,11 +69,13 @@ describe('ralph demo', () => {
         showsTheTour(told);
         expect(told.stderr.match(/US-00\d: \d files committed \([0-9a-f]{12}\)/g)).toHaveLength(4);
         expect(told.stderr).toMatch(
-          /iteration 5 failed: .*\n.*Iteration 6: US-003 .*\n.*iteration 6 failed: .*\n.*checkpoint \d restored: 1 file written, 0 deleted.*2 errors in a row.*\n {2}demo: a rollback: /,
+          /iteration 5 failed: .*\n.*Iteration 6: US-003 .*\n.*iteration 6 failed: .*\n.*checkpoint \d restored: 1 file put back.*2 errors in a row.*\n {2}demo: a rollback: /,
         );
         expect(told.stderr).toMatch(/cost {2}█+░+ {2}\$0\.27 of \$0\.50/);
         expect(told.stderr).toMatch(/\n {2}ralph diff .*\n {2}ralph undo /);
-        expect(told.stdout).toBe('Done: 4 of 4 tasks done, 8 iterations, $0.27, checks still green (1 task).\n');
+        expect(told.stdout).toBe(
+          'Done: 4 of 4 tasks done, 8 iterations, $0.27; 3 proven, 1 with checks still green.\n',
+        );
         leavesNothing(place);
       }));
   }

@@ -137,9 +137,7 @@ I*) mends;;
         '10ms',
       ];
       const failed = await place.ralph([...words, ...chain], { env });
-      expect(failed.stdout).toContain(
-        'Waiting for a human: 5 failures in a row, the last one of R1-party-facilitator.',
-      );
+      expect(failed.stdout).toContain('Waiting for you: 5 failures in a row, the last one of R1-party-facilitator.');
       expect(failed.code).toBe(5);
       const started = (await eventsOf(place)).filter(event => event['type'] === 'iteration.started');
       expect(started.map(event => event['performer'])).toEqual(['command', 'command', 'command', 'claude', 'claude']);
@@ -205,7 +203,7 @@ R*) found 99;;`,
       );
       const one = ['--reviewer', 'adversarial'];
       const asks = await run(...one);
-      expect([asks.code, asks.stdout]).toEqual([5, expect.stringMatching(/^Waiting for a human: I1 needs a person\./)]);
+      expect([asks.code, asks.stdout]).toEqual([5, expect.stringMatching(/^Waiting for you: I1 needs a person\./)]);
       await place.ralph(['answer', 'E1', '--text', 'At most 200 ms']);
       const limited = await run(...one, '-n', '3');
       expect([limited.code, limited.stdout]).toEqual([

@@ -33,7 +33,7 @@ describe('beginning', () => {
         performer: 'agent',
         holder: 'holder-1',
         attempt: 1,
-        because: 'first ready task in document order: its dependencies (A) are met; attempt 1 of 5',
+        because: 'next in order, after A; attempt 1 of 5',
       },
     ]);
     expect(story.task('B')).toMatchObject({ status: 'active', attempts: 1 });

@@ -58,7 +58,7 @@ describe('a reviewer', () => {
     world.skips('I2');
     const { text } = promptOf(world, 'R2-adversarial');
     expect(text).not.toContain('Secret opinion');
-    expect(text).toContain('> - Left as it is');
+    expect(text).toContain('> - medium (B): Left as it is');
   });
 
   it('hears why its own last answer was not taken, and only on a new attempt', () => {
