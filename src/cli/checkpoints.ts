@@ -2,9 +2,9 @@
 import { openCheckpoints } from '../app/restore.ts';
 import type { CheckpointedLoop } from '../app/rewind.ts';
 import { UsageError } from '../text/errors.ts';
-import { dayAndTime } from '../text/format.ts';
 import type { CheckpointRow } from '../views/checkpoints.ts';
 import { type Context, type Flags, loopOf } from './context.ts';
+import { dayAndTime } from './output/time.ts';
 
 interface Opening {
   readonly writes?: boolean;

@@ -133,7 +133,10 @@ export async function configuredRun({ env, directory }: Context, flags: Flags = 
 export async function loopOf(context: Context, name: string | undefined, write = false) {
   const ledger = await context.ledger({ write });
   const loops = await context.loops({ write });
-  return { ledger, loops, row: await loops.find(name, { directory: context.directory, toChange: write }) };
+  const row = await loops.find(name, { directory: context.directory, toChange: write });
+  if (name === undefined && !loops.isOfFolder(row, context.directory))
+    context.say(`note: no loop of this folder; this is the newest of all, in ${row.directory}`);
+  return { ledger, loops, row };
 }
 
 /** The loop that is meant, with its state. */

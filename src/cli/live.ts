@@ -7,10 +7,11 @@ import { activeMsAt, initialState, isSingleTask, type State } from '../core/stat
 import { progress } from '../core/task.ts';
 import type { Notifier } from '../engine/engine.ts';
 import { columnsOf } from '../text/columns.ts';
-import { clockTime, dayAndTime, formatDuration, formatUsd } from '../text/format.ts';
+import { formatDuration, formatUsd } from '../text/format.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
 import { type EventLine, eventLine } from '../views/event-line.ts';
 import { stepParts } from '../views/words.ts';
+import { clockTime, dayAndTime } from './output/time.ts';
 import { questionCard, shownCard } from './questions/card.ts';
 import { fitted, hanging, indented, plain, type Style, wrapped } from './terminal.ts';
 

@@ -9,7 +9,7 @@ import { hasUserDocument, type State } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
-import { endedByLimit, endingOf, hasOnlyActions, reopenLine } from '../views/ending.ts';
+import { endedByLimit, endingOf, reopenLine } from '../views/ending.ts';
 import { type Context, type Flags, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
 import { watchSignals, workWatch } from './interrupt.ts';
@@ -152,7 +152,7 @@ export async function sayEnding(
   if (json) await printLoop(context, state, exitCode);
   if (how === 'interrupted') {
     context.say(`Interrupted and recorded. Go on: ralph resume ${state.loop.name}`);
-    if (state.checkpoints.latest !== undefined && !state.settings.worktreePerTask && !hasOnlyActions(state))
+    if (state.checkpoints.unfinished !== undefined && !state.settings.worktreePerTask)
       context.say(`  What it had done so far stays in the files; ralph undo ${state.loop.name} takes it back.`);
     return exitCode;
   }

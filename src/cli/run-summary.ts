@@ -10,7 +10,8 @@ import { everyPerformer, type Settings } from '../core/settings.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
-import { dayAndTime, formatDuration, formatUsd, plural } from '../text/format.ts';
+import { formatDuration, formatUsd, plural } from '../text/format.ts';
+import { dayAndTime } from './output/time.ts';
 import { type Style, wrapped } from './terminal.ts';
 
 type Row = readonly [string, string];

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { ModeName } from '../core/settings.ts';
 import { documentBytesMax, readText } from '../documents/text-file.ts';
 import { UsageError } from '../text/errors.ts';
+import { nearest } from '../text/similarity.ts';
 import { isModeWord, type ModeWord, modeFor, modeName, modeNames, openMode } from './registry.ts';
 
 /** What somebody wants to run, and where. */
@@ -170,12 +171,23 @@ async function namedDocument(sought: Sought, given: string, mode: ModeWord | und
   // A word alone is a file that is not there; several are a goal.
   const isGoal = mode === 'goal' || given.trim() === '' || (mode === undefined && /\s/.test(given.trim()));
   if (isGoal) return goalInWords(sought, given);
+  const missing = `There is no file ${JSON.stringify(given.slice(0, 200))}`;
+  const meant = nearest(basename(path), namesIn(dirname(path)), 2);
+  if (meant !== undefined) throw new UsageError(`${missing}; did you mean ${meant}?`, `Say it again with ${meant}.`);
   throw new UsageError(
-    `There is no file ${JSON.stringify(given.slice(0, 200))}.`,
+    `${missing}.`,
     mode === undefined
-      ? 'Write one (docs/formats), name another file, or say a goal in several words: ralph run "make the tests pass"'
+      ? 'Name another file, or say a goal in several words: ralph run "make the tests pass"'
       : mode === 'review'
         ? 'Name the document that is to be reviewed: ralph review README.md'
-        : 'Write one (docs/formats), or name another file.',
+        : 'Name another file.',
   );
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap(one => (one.isFile() ? [one.name] : []));
+  } catch {
+    return [];
+  }
 }

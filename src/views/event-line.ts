@@ -137,6 +137,8 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   },
   'action.intended': nothing,
   'review.answered': nothing,
+  // Its beginning was recorded before, by an approval: nothing goes on yet.
+  'loop.resumed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
   'loop.started': nothing,
   'tasks.saved': nothing,
   'iteration.spawned': nothing,

@@ -57,7 +57,7 @@ describe('the file itself', () => {
       const files: readonly (readonly [string, RegExp])[] = [
         ['folder', /folder is a directory\. Name the file in it/],
         ['/dev/null', /\/dev\/null is not a file\. Name a regular file/],
-        ['nothing.json', /There is no file "nothing\.json"\.\n {2}Write one/],
+        ['nothing.json', /There is no file "nothing\.json"\.\n {2}Name another file/],
         ['link.json', /There is no file "link\.json"/],
       ];
       for (const [file, wanted] of files) await refused(place, ['run', file, '--script', 'script.json'], wanted);

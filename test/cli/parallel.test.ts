@@ -91,7 +91,10 @@ esac`;
 
   it('two results that are each green and red together: the second goes back with the output, and is done anew', () =>
     inScratch(async place => {
-      const agent = `if [ "$RALPH_TASK" = US-1 ]; then echo 1 > one.txt
+      const first = join(place.root, 'first'); // US-1 ends first
+      const agent = `if [ "$RALPH_TASK" = US-1 ]; then echo 1 > one.txt; touch '${first}'
+else until [ -f '${first}' ]; do sleep 0.1; done; fi
+if [ "$RALPH_TASK" = US-1 ]; then :
 elif [ -f one.txt ]; then rm -f two.txt; echo 2 > other.txt
 else echo 2 > two.txt; fi`;
       const check = 'if test -f one.txt -a -f two.txt; then echo both are there; exit 1; fi';

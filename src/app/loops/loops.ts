@@ -168,6 +168,10 @@ export class LedgerLoops implements Loops {
   }
 
   /** The loops of a folder, newest first: those that are nearest to it. */
+  isOfFolder(row: LoopRow, directory: string): boolean {
+    return ofThisFolder([row], directory).length > 0;
+  }
+
   async ofFolder(directory: string): Promise<readonly LoopRow[]> {
     return ofThisFolder(await this.rows(), directory);
   }

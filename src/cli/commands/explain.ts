@@ -3,9 +3,9 @@ import type { LedgerLoops } from '../../app/loops/loops.ts';
 import type { Event } from '../../core/event.ts';
 import type { LoopRow, Recorded } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
-import { clockTime } from '../../text/format.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, printJson, textFlag, type Words } from '../context.ts';
+import { clockTime } from '../output/time.ts';
 import { hanging, makeStyle, oneLine } from '../terminal.ts';
 
 const noise: readonly Event['type'][] = ['iteration.heartbeat', 'iteration.spawned', 'usage.recorded', 'tasks.saved'];

@@ -3,9 +3,9 @@
 import type { Look } from '../../app/loops/loops.ts';
 import { hasUserDocument } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
-import { dayAndTime } from '../../text/format.ts';
 import { livenessOf } from '../../views/loop.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
+import { dayAndTime } from '../output/time.ts';
 import { makeStyle } from '../terminal.ts';
 import { loopWords } from './status.ts';
 

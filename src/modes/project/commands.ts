@@ -22,7 +22,7 @@ async function refuseBrokenPrompt({ directory }: Context, kind: 'interview' | 'e
 /** A spec.md that asks the right questions. */
 export async function init(context: Context, [name]: Words): Promise<number> {
   if (name === undefined)
-    throw new UsageError('ralph init without a name is not there yet.', 'Name the project: ralph init my-project');
+    throw new UsageError('ralph init needs the name of a project.', 'Name it: ralph init my-project');
   const { folder } = projectPaths(context.directory, name);
   const madeFolders = [folder, dirname(folder)].filter(one => !existsSync(one));
   const { spec } = await initProject(context.directory, name);

@@ -100,7 +100,10 @@ const cases: readonly Case[] = [
           : 'Mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>',
     iterations: 7,
     proof: (_read, { report, state }) => {
-      expect(report.items.find(item => item.id === 'I1')).toMatchObject({ status: 'done', title: 'high (Limits): It names no unit.' });
+      expect(report.items.find(item => item.id === 'I1')).toMatchObject({
+        status: 'done',
+        title: 'high (Limits): It names no unit.',
+      });
       expect(state.mode.own).toMatchObject({ round: 2 });
     },
   },

@@ -32,10 +32,10 @@ it('writes spec.md and says what comes next', async () => {
   );
 });
 
-it('given no name, then one sentence says that it is to come, with exit code 2', async () => {
+it('given no name, then one sentence asks for it, with exit code 2', async () => {
   await expect(init(context([]), [undefined])).rejects.toMatchObject({
-    message: 'ralph init without a name is not there yet.',
-    hint: 'Name the project: ralph init my-project',
+    message: 'ralph init needs the name of a project.',
+    hint: 'Name it: ralph init my-project',
     exitCode: 2,
   });
 });

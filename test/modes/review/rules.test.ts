@@ -40,7 +40,9 @@ describe('a round', () => {
     expect(world.ready()).toEqual(['R1-facilitator']);
     world.answers('R1-facilitator', 80, found('The limit is not named!', { confidence: 90 }), owner);
     expect(world.ready()).toEqual(['I2', 'I1']);
-    expect(findTask(world.state.tasks, 'I1')).toMatchObject({ spec: { title: `medium (Limits): ${limit.issue}`, round: 1, role: 'fixer' } });
+    expect(findTask(world.state.tasks, 'I1')).toMatchObject({
+      spec: { title: `medium (Limits): ${limit.issue}`, round: 1, role: 'fixer' },
+    });
     expect(findTask(world.state.tasks, 'I1')?.spec.completion).toBeUndefined();
     expect(findTask(world.state.tasks, 'I1')?.spec.description).toBe(
       [
