@@ -167,7 +167,15 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
     '### command',
     [
       "Any program: `--agent-command 'my-agent --headless'`. It gets the prompt on standard input, what it prints is its",
-      'message, its exit code is the outcome. It reports no cost.',
+      'message, its exit code is the outcome. It reports no cost. A task counts as claimed only by a line of its own, so print',
+      'one when it is done:',
+    ].join('\n'),
+    [
+      '```sh',
+      'prompt=$(cat)                           # what is to be done',
+      'my-model "$prompt"                      # does the work in this folder',
+      'echo "Task $RALPH_TASK complete"        # the claim; then your checks decide',
+      '```',
     ].join('\n'),
     '### scripted',
     [

@@ -64,9 +64,10 @@ function liveParts(
   const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
   const waits = waitWords(state, now);
   return [
-    ...(isSingle ? stepParts(state) : [`${done + skipped}/${total} tasks`, ...(working === '' ? [] : [working])]).map(
-      text => ({ text, goes: 0 }),
-    ),
+    ...(isSingle
+      ? stepParts(state)
+      : [`${done}/${total} tasks${skipped === 0 ? '' : `, ${skipped} skipped`}`, ...(working === '' ? [] : [working])]
+    ).map(text => ({ text, goes: 0 })),
     {
       text: `iteration ${state.iterations.begun}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
       goes: waits === undefined ? 0 : 5,

@@ -32,7 +32,9 @@ export function waitWords(table: TaskTable, task: Task, loop: Loop): string {
   const state = loop?.state;
   const live = state?.live.find(one => one.task === task.id);
   if (isCut(task, loop))
-    return `${live === undefined ? 'its check' : `iteration ${live.iteration}`} was cut, not running`;
+    return live === undefined
+      ? 'to be checked at the next ralph resume'
+      : `iteration ${live.iteration} was cut, not running`;
   if (live !== undefined) return `iteration ${live.iteration}, ${live.performer}`;
   if (state?.claims.open.some(one => one.task === task.id)) return 'being checked';
   if (task.status === 'done') return levelOf(task) === 'proven' || task.verified === undefined ? '' : doneWords(task);

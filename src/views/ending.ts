@@ -195,8 +195,21 @@ const unverifiedIn = (state: State): number =>
 export const isVerified = (state: State): boolean => progress(state.tasks).done > 0 && unverifiedIn(state) === 0;
 
 /** `requireChecks`: unverified work is then not a success (exit 8). */
+/** An undo has opened its work again. */
+export const isTakenBack = ({ control: { ended }, tasks }: State): boolean =>
+  ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
+
 export function endingOf(state: State, requireChecks = false): Ending {
   if (state.control.ended === undefined) return standing(state);
+  if (isTakenBack(state)) {
+    const open = plural(progress(state.tasks).open, 'task');
+    const sentence = ended(`It was done, but ${open} open again since then (ralph undo). ${tally(state)}`);
+    return {
+      exitCode: 0,
+      sentence,
+      next: ['the command that you started it with   # begins a new loop', ...wayBack(state)],
+    };
+  }
   const row = rowOf(state, state.control.ended.reason);
   const unverified = unverifiedIn(state);
   const { reason, because } = state.control.ended;

@@ -20,9 +20,10 @@ function lastWords(excerpt: string): string {
 
 /** Nobody expects a claim from every iteration of a task that takes many. */
 function unclaimed(event: EventOf<'iteration.ended'>, { settings }: State): string {
-  const { iteration, because, durationMs, report, excerpt } = event;
+  const { iteration, task, because, durationMs, report, excerpt } = event;
   const how = settings.policy.tasks === 'one' ? `the agent ended after ${formatDuration(durationMs)}` : because;
-  return `iteration ${iteration}: ${how}${report === undefined ? lastWords(excerpt) : `; ${reportWords(report)}`}`;
+  const wanted = settings.policy.tasks === 'one' ? '' : ` (no line "Task ${task} complete")`;
+  return `iteration ${iteration}: ${how}${wanted}${report === undefined ? lastWords(excerpt) : `; ${reportWords(report)}`}`;
 }
 
 function startWords(event: EventOf<'iteration.started'>, state: State): string {
@@ -139,6 +140,9 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'review.answered': nothing,
   // Its beginning was recorded before, by an approval: nothing goes on yet.
   'loop.resumed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
+  'limits.changed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
+  'work.given-back': event =>
+    event.count + event.kept.length === 0 && event.failed === undefined ? undefined : sentence(event),
   'loop.started': nothing,
   'tasks.saved': nothing,
   'iteration.spawned': nothing,

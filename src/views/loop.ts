@@ -9,7 +9,7 @@ import { allTasks, type Progress, progress, type Task, type WorkAside } from '..
 import type { Holder, LeaseState } from '../ledger/ledger.ts';
 import type { Report } from '../messages/report.ts';
 import { plural } from '../text/format.ts';
-import { type AskedQuestion, askedQuestion, costWords, endingOf, isVerified } from './ending.ts';
+import { type AskedQuestion, askedQuestion, costWords, endingOf, isTakenBack, isVerified } from './ending.ts';
 import type { Counts } from './metrics.ts';
 
 /** Whether a process works on it. `holder` of a loop that has ended: its process is not gone yet. */
@@ -58,10 +58,6 @@ const standingRows: readonly StandingRow[] = [
   { standing: 'waiting', holds: (state, _liveness, now) => waitingFor(state, now) !== undefined },
   { standing: 'running', holds: () => true },
 ];
-
-/** An undo has opened its work again. */
-export const isTakenBack = ({ control: { ended }, tasks }: State): boolean =>
-  ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
 
 export const standingOf = (state: State, liveness: Liveness, now: number): Standing =>
   standingRows.find(row => row.holds(state, liveness, now))?.standing ?? 'running';

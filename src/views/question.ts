@@ -11,7 +11,7 @@ export const questionKinds: Readonly<Record<EscalationKind, string>> = {
   health: 'no sign of life',
   agent: 'agent cannot work',
   storage: 'file not written',
-  tamper: 'tests were changed',
+  tamper: 'doubtful proof',
   effect: 'did it happen?',
   approval: 'approval',
   budget: 'money',

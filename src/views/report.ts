@@ -83,6 +83,12 @@ const cell = (text: string): string =>
 const tokenWords = ({ tokens: { input, output } }: LoopReport): string =>
   input + output === 0 ? '' : `, ${input + output} tokens`;
 
+/** What speaks for itself: no check decides about it. */
+const ownProof: Readonly<Record<NonNullable<Task['spec']['completion']>, string>> = {
+  findings: 'answered',
+  result: 'carried out',
+};
+
 export function reportMarkdown(report: LoopReport, state: State): string {
   const lines = [
     `# ${cell(report.name)}`,
@@ -95,12 +101,12 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     '| task | title | status | proof | attempts |',
     '|---|---|---|---|---|',
     ...report.items.map(item => {
-      const isAnswer = findTask(state.tasks, item.id)?.spec.completion === 'findings';
+      const { completion } = findTask(state.tasks, item.id)?.spec ?? {};
       const proof =
         item.status !== 'done'
           ? cell(item.note)
-          : isAnswer
-            ? 'answered'
+          : completion !== undefined
+            ? ownProof[completion]
             : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
       return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
     }),

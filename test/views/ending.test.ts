@@ -9,7 +9,6 @@ const ended = (reason: TerminationReason, story = new Story(), limit?: LimitId):
 
 describe('a loop that ended', () => {
   it.each<[TerminationReason, number, boolean, string, LimitId?]>([
-    ['goal_achieved', 0, false, 'ralph report shop'],
     ['explicit_stop', 0, false, 'ralph report shop'],
     ['circuit_breaker_open', 6, false, 'ralph explain shop'],
     ['health_failure', 6, false, 'ralph explain shop'],
@@ -28,6 +27,14 @@ describe('a loop that ended', () => {
     expect(ending.sentence).toContain('0 iterations');
     expect(ending.next.join('\n')).toContain(what);
     expect(endedByLimit(state)).toBe(byLimit);
+  });
+
+  it('given tasks that an undo has opened again, then it no longer says that all is done', () => {
+    const { exitCode, sentence } = endingOf(ended('goal_achieved', new Story()).state);
+    expect([exitCode, sentence]).toEqual([
+      0,
+      expect.stringMatching(/^It was done, but 2 tasks open again since then \(ralph undo\)\. 0\/2 tasks done/),
+    ]);
   });
 
   it('given a limit, then the hint is one line that goes on', () => {

@@ -2,6 +2,7 @@
 import type { Answer } from '../../core/event.ts';
 import { sameList } from '../../core/task.ts';
 import { UsageError } from '../../text/errors.ts';
+import { plural } from '../../text/format.ts';
 import { type Context, deliveryWords, type Flags, givenText, sendCommand, textFlag, type Words } from '../context.ts';
 import { findQuestion, type OpenQuestion } from '../questions/open.ts';
 import { unreadyWords } from '../task-words.ts';
@@ -75,7 +76,9 @@ async function answerOne(context: Context, found: OpenQuestion, answer: Answer):
   context.say(`Answer to ${row.name}/${escalation.id}: ${deliveryWords[outcome]}.`);
   if (answer.kind === 'skip' && escalation.task !== undefined)
     for (const line of unreadyWords((await loops.look(row)).state, escalation.task)) context.say(line);
-  if (outcome === 'decided' && answer.kind !== 'abort') context.say(`  Go on: ralph resume ${row.name}`);
+  const left = (await loops.look(row)).state.questions.open.length;
+  if (left > 0) context.say(`  ${plural(left, 'question')} left: ralph inbox`);
+  else if (outcome === 'decided' && answer.kind !== 'abort') context.say(`  Go on: ralph resume ${row.name}`);
 }
 
 export async function execute(context: Context, ids: Words, flags: Flags): Promise<number> {

@@ -1,9 +1,8 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
 import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
-import { progress } from '../../core/task.ts';
-import { formatDuration, plural } from '../../text/format.ts';
+import { formatDuration } from '../../text/format.ts';
 import { endingOf } from '../../views/ending.ts';
-import { healthOf, isTakenBack, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
+import { healthOf, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
 import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { liveLine } from '../live.ts';
@@ -42,6 +41,11 @@ function workerWords(liveness: Liveness): string | undefined {
   return holder && `process ${holder.pid} on ${holder.host}`;
 }
 
+function nobodyWords({ questions, loop }: State): string {
+  const then = questions.open.length > 0 ? 'answer below, then' : 'go on:';
+  return `NONE: no process works on it; ${then} ralph resume ${loop.name}`;
+}
+
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { loops, row } = await loopOf(context, name);
   if (flags['json'] === true) return printJson(context, await loops.view(row.loop));
@@ -50,14 +54,14 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const liveness = livenessOf(state.control.ended !== undefined, held);
   const working = workerWords(liveness);
   const isAlive = working !== undefined;
-  const worker = working ?? `NONE: no process works on it; go on: ralph resume ${row.name}`;
+  const worker = working ?? nobodyWords(state);
   const standing = `${loopWords(state, liveness)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
   const about = hasUserDocument(state) ? row.document : state.loop.goal;
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);
   const lines = state.control.ended
-    ? [ending.sentence, ...takenBackWords(state), `process    ${isAlive ? worker : 'none'}`]
+    ? [ending.sentence, `process    ${isAlive ? worker : 'none'}`]
     : openLines(state, liveness, worker, style);
   for (const line of lines) context.print(`  ${line}`);
   if (state.control.ended || state.questions.open.length === 0) return 0;
@@ -70,10 +74,3 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
 /** How a loop stands, in the word of the read model. */
 export const loopWords = (state: State, liveness: Liveness): string =>
   standingOf(state, liveness, Date.now()).replace('-', ' ');
-
-/** What the sentence of its end no longer says. */
-function takenBackWords(state: State): readonly string[] {
-  if (!isTakenBack(state)) return [];
-  const open = plural(progress(state.tasks).open, 'task');
-  return [`${open} open again since then (ralph undo); the same command as before starts a new loop`];
-}

@@ -3,7 +3,7 @@
 import { relative } from 'node:path';
 import type { Look } from '../../app/loops/loops.ts';
 import { formatDuration, plural } from '../../text/format.ts';
-import { endingOf, reopenLine } from '../../views/ending.ts';
+import { endingOf, isTakenBack, reopenLine } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
 import type { Context } from '../context.ts';
 import { type OpenQuestion, openQuestions } from '../questions/open.ts';
@@ -51,6 +51,7 @@ function newsOf({ row: { name }, state }: Look, now: number): readonly string[] 
 function nextOf({ row: { name }, state }: Look): readonly string[] {
   const { ended } = state.control;
   if (ended === undefined) return state.questions.open.length > 0 ? [] : [`Next here: ralph resume ${name}`];
+  if (isTakenBack(state)) return ['Next here: the command that you started it with'];
   if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) return [`All done: ralph report ${name}`];
   return [`Next here: ${reopenLine(state) ?? `ralph report ${name}`}`];
 }
@@ -59,7 +60,12 @@ function nextOf({ row: { name }, state }: Look): readonly string[] {
 export function standingLines(look: Look, questions: readonly OpenQuestion[], now: number): readonly string[] {
   const isRunning = livenessOf(look.state.control.ended !== undefined, look.held).is === 'held';
   if (isRunning)
-    return [`Loop ${look.row.name} is running. Watch it: ralph status, ralph logs -f`, ...questionLines(questions)];
+    return [
+      look.state.control.paused === undefined
+        ? `Loop ${look.row.name} is running. Watch it: ralph status, ralph logs -f`
+        : `Loop ${look.row.name} is paused. Go on: ralph resume ${look.row.name}`,
+      ...questionLines(questions),
+    ];
   return [...newsOf(look, now), ...questionLines(questions), ...nextOf(look)];
 }
 
