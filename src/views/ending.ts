@@ -79,7 +79,7 @@ const lookAt = (state: State): readonly string[] => [
 ];
 
 /** A plan of actions alone: no agent works in it. */
-export const hasOnlyActions = ({ settings }: State): boolean =>
+const hasOnlyActions = ({ settings }: State): boolean =>
   settings.policy.subject === 'steps' && settings.performers.length === 0;
 
 /** Where checkpoints were made: what changed, and the way back. */
