@@ -40,7 +40,7 @@ export async function openCheckpoints(
     throw new UsageError(`Loop ${row.name} has no checkpoint yet.`, 'The first is made before its first iteration.');
   if (checkpoints === undefined)
     throw new UsageError(
-      `${state.loop.directory} is not in a git repository (any more), so there is no undo.`,
+      `${state.loop.directory} is not in a git repository, so there are no checkpoints: no diff, no undo.`,
       'Before the next loop: git init, and a first commit.',
     );
   if (list.rows.length === 0)

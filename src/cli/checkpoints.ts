@@ -30,7 +30,7 @@ export function countOf(flags: Flags, key: string, most: number, why: string): n
 }
 
 export const rowWords = ({ number, label, task, at }: CheckpointRow): string =>
-  `checkpoint ${number} (${[label, ...(task === undefined ? [] : [task])].join(', ')}, ${timeWords(at)} UTC)`;
+  `checkpoint ${number} (${[label, ...(task === undefined ? [] : [task])].join(', ')}, ${timeWords(at)})`;
 
 /** UTC, to the second. */
 export const timeWords = (at: number): string => dayAndTime(at, 'seconds');

@@ -384,7 +384,10 @@ const taskCommands: readonly CommandRow[] = [
     summary: 'the tasks of a loop, with the statuses of its ledger, or of a file, as another document',
     options: [
       { flags: '--to <file>', description: 'where to; - is standard output (default)' },
-      { flags: '--format <name>', description: 'prd, tasks, checklist, yaml or json (by the name of the file)' },
+      {
+        flags: '--format <name>',
+        description: 'one of prd, tasks, checklist, yaml, json (unless told, by the name of the file)',
+      },
       force,
     ],
     examples: ['ralph task export --format checklist', 'ralph task export my-loop --to done.md'],

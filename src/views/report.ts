@@ -113,6 +113,14 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     '',
     `Checks: ${report.metrics.checks_passed} passed, ${report.metrics.checks_failed} failed. Claims refused: ${report.metrics.claims_refused}. Questions asked: ${report.metrics.escalations}.`,
   ];
+  const { open } = state.questions;
+  if (open.length > 0 && state.control.ended === undefined)
+    lines.push(
+      '',
+      '## Open questions',
+      '',
+      ...open.map(({ id, summary }) => `- ${id}: ${cell(summary)} (\`ralph answer ${cell(state.loop.name)}/${id}\`)`),
+    );
   if (report.errors.length > 0)
     lines.push('', '## Errors', '', ...report.errors.slice(-20).map(error => `- ${cell(error)}`));
   return `${lines.join('\n')}\n`;

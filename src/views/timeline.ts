@@ -47,7 +47,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'iteration.ended': event => {
     const ms = event.waitUntil === undefined ? undefined : formatDuration(event.waitUntil - event.at);
     const limited = event.waitFor === 'limit-reset';
-    const waits = ms === undefined ? '' : limited ? `; ${event.performer} is limited for ${ms}` : `; next try in ${ms}`;
+    const waits = ms === undefined ? '' : limited ? `; ${event.performer} is limited for ${ms}` : `; goes on in ${ms}`;
     const circles = event.repetition === undefined ? '' : `; it may be going in circles: ${event.repetition.detail}`;
     return `iteration ${event.iteration} ${event.outcome}: ${event.because}${circles}${waits}`;
   },
@@ -66,7 +66,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'work.accepted': event => `${event.task}: accepted by ${event.by}, to be checked again (${event.because})`,
   'work.committed': event =>
     event.failed === undefined
-      ? `${event.task}: ${event.because}${event.commit === '' ? '' : ` (${event.commit.slice(0, 12)})`}`
+      ? `${event.task}: ${event.because.replace(' committed', ` committed (${event.commit.slice(0, 12)})`)}`
       : `${event.task}: ${event.failed}`,
   'work.set-aside': event => `${event.task}: ${event.because}`,
   'work.given-back': event => `${event.task}: ${event.because}`,

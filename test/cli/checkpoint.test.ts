@@ -217,7 +217,7 @@ describe('where there are no checkpoints', () => {
         ['undo', '--yes'],
       ]) {
         const told = await bare.ralph(words);
-        expect(told.stderr).toMatch(/is not in a git repository \(any more\), so there is no undo\./);
+        expect(told.stderr).toMatch(/is not in a git repository, so there are no checkpoints: no diff, no undo\./);
         expect(told.code).toBe(2);
       }
     }));

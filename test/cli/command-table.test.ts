@@ -120,7 +120,7 @@ describe('reading a finished loop', () => {
   });
 
   it.concurrent('loops list and loops show, by name, by the start of it and by id', async () => {
-    expect(await data('loops', 'list')).toMatch(/^shop +completed +2\/2 +goal_achieved +\d{4}-.*PRD\.json\n$/);
+    expect(await data('loops', 'list')).toMatch(/^shop +completed +2\/2 +goal achieved +\d{4}-.*PRD\.json\n$/);
     const { loops } = JSON.parse(await data('loops', 'list', '--json'));
     expect(loops).toHaveLength(1);
     const shown = await data('loops', 'show', 'shop');

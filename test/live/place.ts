@@ -11,6 +11,10 @@ import { nodeFolder, systemPath } from './install.ts';
 import { type Mock, type Model, startMock } from './mock.ts';
 import { storyPlace } from './story-model.ts';
 
+/** Times leave Ralph as ISO 8601; an event has them as milliseconds. */
+const inward = (name: string, value: unknown): unknown =>
+  typeof value === 'string' && /^at$|(?:At|Until)$/.test(name) ? Date.parse(value) : value;
+
 const repository = resolve(import.meta.dirname, '../..');
 const program = join(repository, 'dist/ralph.cjs');
 const pinnedNode = join(nodeFolder, 'node');
@@ -122,7 +126,7 @@ function following(running: Running): Following {
   running.child.stdout?.on('data', (text: string) => {
     const lines = `${rest}${text}`.split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) seen.push(JSON.parse(line) as Event);
+    for (const line of lines) seen.push(JSON.parse(line, inward) as Event);
     for (const look of [...watchers]) look();
   });
   return {

@@ -22,7 +22,7 @@ it.each<[Event, string]>([
   [of('signal.read', { accepted: false, signal: 'promise' }), 'iteration 1: its promise does not count: the reason'],
   [
     of('iteration.ended', { outcome: 'failed', waitUntil: t0 + 2_000, waitFor: 'backoff' }),
-    'iteration 1 failed: the reason; next try in 2s',
+    'iteration 1 failed: the reason; goes on in 2s',
   ],
   [
     of('iteration.ended', { repetition: { kind: 'similar', detail: 'like before' } }),

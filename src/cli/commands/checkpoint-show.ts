@@ -90,7 +90,7 @@ export async function execute(context: Context, [number = '', name]: Words, flag
   const style = makeStyle(flags, process.stdout);
   const sheet = new Sheet(style.columns());
   sheet.line('loop', history.row.name);
-  sheet.line('made', `${timeWords(row.at)} UTC`);
+  sheet.line('made', timeWords(row.at));
   sheet.line('iteration', `${row.iteration}${row.task === undefined ? '' : ` (${row.task})`}`);
   if (record.ok) addRecord(sheet, record.record);
   sheet.line('in git', stateOf(history, row.number));

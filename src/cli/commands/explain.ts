@@ -1,6 +1,7 @@
 // `ralph explain`: every deciding event with the rule and the numbers behind it, the newest ones first where there are many.
 import type { LedgerLoops } from '../../app/loops/loops.ts';
 import type { Event } from '../../core/event.ts';
+import { findTask } from '../../core/task.ts';
 import type { LoopRow, Recorded } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { sentenceOf } from '../../views/timeline.ts';
@@ -65,6 +66,11 @@ const stepOf = ({ event, seq }: Recorded) => {
 export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const { loops, row } = await loopOf(context, name);
   const task = textFlag(flags, 'task');
+  if (task !== undefined && findTask((await loops.look(row)).state.tasks, task) === undefined)
+    throw new UsageError(
+      `Loop ${row.name} has no task ${JSON.stringify(task)}.`,
+      `See them all: ralph task list ${row.name}`,
+    );
   const before = beforeOf(flags, row);
   if (flags['json'] === true) {
     const most = flags['before'] === undefined ? Number.POSITIVE_INFINITY : stepsMax;

@@ -18,7 +18,7 @@ function partsOf({ row, state, held }: Look): readonly [string, string] {
   const label = loopWords(state, livenessOf(state.control.ended !== undefined, held));
   const what = hasUserDocument(state) ? row.document : state.loop.goal;
   return [
-    `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').padEnd(20)}`,
+    `${row.name.padEnd(28)} ${label.padEnd(12)} ${`${done}/${total}`.padEnd(9)} ${(row.reason ?? '').replaceAll('_', ' ').padEnd(20)}`,
     `${dayAndTime(row.startedAt)}  ${what}${asks}`,
   ];
 }

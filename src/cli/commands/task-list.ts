@@ -83,7 +83,9 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   for (const line of lines) context.out(printed(line, idColumns, columns, style));
   const { loop } = subject;
   const whose = loop === undefined ? 'no loop yet' : `loop ${loop.row.name}`;
-  context.out(`${countWords(subject)}  (${whose}${loop?.row.reason ? `, ended: ${loop.row.reason}` : ''})`);
+  context.out(
+    `${countWords(subject)}  (${whose}${loop?.row.reason ? `, ended: ${loop.row.reason.replaceAll('_', ' ')}` : ''})`,
+  );
   for (const notice of subject.notices) context.say(`note: ${visible(notice)}`);
   return 0;
 }

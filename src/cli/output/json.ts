@@ -3,8 +3,8 @@
 /** Of everything that `--json` prints. 1 was what 0.4 printed; docs/schemas says what 2 is. */
 const version = 2;
 
-/** `startedAt`, `until`; in what an agent reports of its provider's limits also `resetAtMs`. */
-const timeName = /^(?:at|since|until)$|At(?:Ms)?$/;
+/** `startedAt`, `until`, `waitUntil`; in what an agent reports of its provider's limits also `resetAtMs`. */
+const timeName = /^(?:at|since|until)$|(?:At(?:Ms)?|Until)$/;
 /** Below are numbers of checkpoints and the like: no loop was begun in 1973. */
 const earliest = 100_000_000_000;
 

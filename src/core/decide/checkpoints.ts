@@ -21,8 +21,9 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   const own = isNew ? left.find(isDocument) : undefined;
   const never = own === undefined ? '' : `; ${own} is in no commit of this loop: it was not committed when that began`;
   const said = `${kept}${never}`;
-  const because =
-    failed ?? (commit === '' ? `nothing was left to commit${said}` : `${plural(paths, 'file')} committed${said}`);
+  const isLeftOut = findTask(state.tasks, facts.task)?.status === 'skipped';
+  const what = `${isLeftOut ? 'left out: ' : ''}${plural(paths, 'file')} committed`;
+  const because = failed ?? (commit === '' ? `nothing was left to commit${said}` : `${what}${said}`);
   const documentLeft = own === undefined ? undefined : true;
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };

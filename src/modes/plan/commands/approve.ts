@@ -46,7 +46,10 @@ type PlanGate = Extract<Gate, { id: 'approve' | 'ticked-boxes' }>;
 
 async function saidTo(gate: PlanGate, ask: Ask, say: (text: string) => void): Promise<boolean | undefined> {
   if (ask === undefined)
-    throw new UsageError('Nobody is here to ask.', 'Read the plan (ralph plan show), then approve it with --yes.');
+    throw new UsageError(
+      'Nobody is here to ask.',
+      'Read it (ralph plan show PLAN), then: ralph plan approve PLAN --yes',
+    );
   const isPlan = gate.id === 'approve';
   const said = await ask(
     isPlan
