@@ -9,7 +9,7 @@ import { present } from '../../core/state.ts';
 import { gitPathsToProtect } from '../../git/hooks.ts';
 import { type Confinement, confinementKind } from '../../processes/confine.ts';
 import { containment } from '../../processes/contain.ts';
-import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.ts';
+import { minimalEnvironment, openEnvironment, type ResourceLimits } from '../../processes/limits.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
 import { probesFile } from '../app.ts';
@@ -54,12 +54,21 @@ export function timersOf({ firstByteTimeout, silenceTimeout }: Config): Partial<
   });
 }
 
+interface EnvironmentNeeds {
+  readonly env: NodeJS.ProcessEnv;
+  readonly config: Config;
+}
+
 export function environmentOf(
-  { env, config }: { readonly env: NodeJS.ProcessEnv; readonly config: Config },
+  { env, config }: EnvironmentNeeds,
   names: readonly string[] = [],
 ): Record<string, string> {
   return minimalEnvironment(env, [...names, ...config.agentEnv]);
 }
+
+/** Of checks, and of the set-up of a worktree: they are the user's own commands. */
+export const checkEnvironmentOf = ({ env, config }: EnvironmentNeeds): ReturnType<typeof openEnvironment> =>
+  openEnvironment(env, [...config.agentEnv, ...config.checkEnv]);
 
 // Confinement: what agents and checks may not touch, as far as this machine can keep them from it.
 
