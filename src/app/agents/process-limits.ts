@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import type { AgentCli } from '../../agents/agent.ts';
 import { userConfigDirectory } from '../../config/home.ts';
 import type { Config } from '../../config/settings.ts';
 import { present } from '../../core/state.ts';
@@ -61,10 +62,14 @@ interface EnvironmentNeeds {
 
 export function environmentOf(
   { env, config }: EnvironmentNeeds,
-  names: readonly string[] = [],
+  cli?: Pick<AgentCli, 'environment' | 'clouds'>,
 ): Record<string, string> {
-  return minimalEnvironment(env, [...names, ...config.agentEnv]);
+  const { environment = [], clouds = [] } = cli ?? {};
+  const used = clouds.filter(cloud => isOn(env[cloud.switch])).flatMap(cloud => cloud.variables);
+  return minimalEnvironment(env, [...environment, ...used, ...config.agentEnv]);
 }
+
+const isOn = (value = ''): boolean => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase());
 
 /** Of checks, and of the set-up of a worktree: they are the user's own commands. */
 export const checkEnvironmentOf = ({ env, config }: EnvironmentNeeds): ReturnType<typeof openEnvironment> =>
