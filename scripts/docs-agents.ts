@@ -68,6 +68,7 @@ function section(cli: AgentCli): string {
     [
       `* Started as \`${commandOf(cli)}\`, with the prompt on standard input.`,
       `* Sees, besides the harmless variables: ${grouped(cli.environment)}.`,
+      ...(cli.clouds ?? []).map(cloud => `* With \`${cloud.switch}\` also: ${codes(cloud.variables)}.`),
       ...(set.length === 0 ? [] : [`* Always set: ${codes(set)}.`]),
       `* A login is known by ${seen === '' ? 'nothing that can be seen from outside' : seen}. To log in: \`${cli.login.command}\`.`,
       `* To install: ${cli.install.startsWith('npm') ? `\`${cli.install}\`` : cli.install}.`,

@@ -30,6 +30,8 @@ export interface AgentCli {
   readonly beware: string;
   /** Names of variables that it may see besides the harmless ones: keys, addresses, folders of its own. */
   readonly environment: readonly string[];
+  /** Clouds that it can use: while the switch is on, it sees the variables too. */
+  readonly clouds?: readonly Cloud[];
   /** Set in every run: no telemetry, no updates, few retries (the retry policy is ours). */
   readonly fixedEnvironment: Readonly<Record<string, string>>;
   /** Any of these present: a login is there. None: unknown. */
@@ -55,6 +57,11 @@ export interface AgentCli {
   reader(order: LaunchOrder): Reader;
   /** What is written to its stdin while it lives; present exactly when `can.steer`. */
   readonly steering?: SteeringLines;
+}
+
+export interface Cloud {
+  readonly switch: string;
+  readonly variables: readonly string[];
 }
 
 /** A subscription covers what it uses, or somebody is billed for every token. What is not known counts as paid. */

@@ -2,6 +2,7 @@
 import { classifyFailure } from '../core/failure.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
+import { takeLastWhole } from '../text/text.ts';
 import { fullPrompt, iterationEnvironment } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 import { messageCharsMax } from './reader.ts';
@@ -56,7 +57,7 @@ function endedBy(exit: ProcessExit, message: string, errors: string): Activity {
   const ended = { type: 'ended', message, reaped: exit.reaped } as const;
   const wasEnded = exit.stoppedByUs || exit.timedOut || exit.cause !== undefined;
   if (exit.code === 0 && !wasEnded && exit.spawnError === undefined) return ended;
-  const text = errors.trim() === '' ? message.slice(-reasonCharsMax) : errors;
+  const text = errors.trim() === '' ? takeLastWhole(message, reasonCharsMax) : errors;
   const { code: exitCode, signal, timedOut, stoppedByUs, spawnError, cause } = exit;
   const overLimit = cause === 'memory' || cause === 'processes';
   const why = { exitCode, signal, timedOut, stoppedByUs, neverSpoke: cause === 'first-byte', overLimit, spawnError };

@@ -6,12 +6,18 @@ import type { Assignment } from './performer.ts';
 export const networkVariables: readonly string[] = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
+  'ALL_PROXY',
   'NO_PROXY',
   'http_proxy',
   'https_proxy',
+  'all_proxy',
   'no_proxy',
   'NODE_EXTRA_CA_CERTS',
   'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'REQUESTS_CA_BUNDLE',
+  'CURL_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
   'XDG_CONFIG_HOME',
   'XDG_DATA_HOME',
 ];

@@ -10,7 +10,7 @@ import { findProgram } from '../processes/find-program.ts';
 import { UsageError } from '../text/errors.ts';
 import { clisFor } from './agents/agents.ts';
 import { type AgentNeeds, buildPerformers, readOnlyFor } from './agents/performers.ts';
-import { environmentOf, processLimits } from './agents/process-limits.ts';
+import { checkEnvironmentOf, processLimits } from './agents/process-limits.ts';
 
 type CheckNeeds = Omit<AgentNeeds, 'settings'>;
 
@@ -29,8 +29,7 @@ export async function buildChecks(needs: CheckNeeds): Promise<readonly Check[]> 
   const { commandCheck } = await import('../checks/command.ts');
   const [needed = 1, most = 1] = config.verifyRuns.split('/').map(Number);
   const limits = read.some(({ proof }) => proof === undefined) ? processLimits(needs) : undefined;
-  const environment = environmentOf(needs);
-  const order = { environment, timeMsMax: config.verifyTimeout, runs: { needed, most }, ...limits };
+  const order = { ...checkEnvironmentOf(needs), timeMsMax: config.verifyTimeout, runs: { needed, most }, ...limits };
   const checks = read.map(({ text, proof }) =>
     proof?.ok ? fileCheck(text, proof.proof) : commandCheck({ command: text, ...order }),
   );

@@ -2,7 +2,7 @@
 
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
-import { stripControls, takeLastCharacters } from '../text/text.ts';
+import { stripControls, takeLastWhole } from '../text/text.ts';
 import type { Check, CheckResult } from './check.ts';
 
 /** Passed when `needed` of at most `most` runs pass. */
@@ -18,6 +18,8 @@ export interface CommandCheckOptions extends Pick<ProcessOrder, 'limits' | 'conf
   readonly timeMsMax?: number;
   readonly runs?: Runs;
   readonly environment: Readonly<Record<string, string>>;
+  /** Names of variables that it does not get: a failure that speaks of one says so. */
+  readonly withheld?: readonly string[];
   readonly graceMs?: number;
 }
 
@@ -76,8 +78,14 @@ async function attempt(options: CommandCheckOptions, directory: string, stop: Ab
     if (event.type === 'exited') exit = event;
   }
   const isFinal = exit === undefined || exit.stoppedByUs || exit.cause !== undefined || exit.spawnError !== undefined;
-  return { why: whyNot(exit, timeMsMax), said: stripControls(output.text()).trim(), isFinal };
+  const said = stripControls(output.text()).trim();
+  const why = whyNot(exit, timeMsMax);
+  const missed = why === '' ? undefined : options.withheld?.find(name => wordsOf(said).has(name));
+  const missing = missed === undefined ? '' : ` It names ${missed}, which checks do not get: --check-env ${missed}`;
+  return { why: `${why}${missing}`, said, isFinal };
 }
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/\w+/g));
 
 /** Of several runs the last one that failed says most. */
 function said(attempts: readonly Attempt[], passes: number): Pick<CheckResult, 'detail' | 'flaky' | 'silent'> {
@@ -87,8 +95,8 @@ function said(attempts: readonly Attempt[], passes: number): Pick<CheckResult, '
     attempts.length === 1
       ? ''
       : `${isFlaky ? 'flaky: ' : ''}${passes} of ${attempts.length} runs passed${attempts.at(-1)?.isFinal ? '; no more were tried' : ''}.`;
-  const parts = [takeLastCharacters(told?.said ?? '', detailCharsMax), told?.why ?? '', counted];
-  const detail = takeLastCharacters(parts.filter(part => part !== '').join('\n'), detailCharsMax);
+  const parts = [takeLastWhole(told?.said ?? '', detailCharsMax), told?.why ?? '', counted];
+  const detail = takeLastWhole(parts.filter(part => part !== '').join('\n'), detailCharsMax);
   const silent = told !== undefined && told.why !== '' && told.said === '' ? (true as const) : undefined;
   return isFlaky ? { detail, silent, flaky: true } : { detail, silent };
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
-import { containmentWords } from '../app/agents/process-limits.ts';
+import { checkEnvironmentOf, containmentWords } from '../app/agents/process-limits.ts';
 import type { Prepared } from '../app/session/prepare.ts';
 import { everyPerformer, type Settings } from '../core/settings.ts';
 import { type State, totalTokens } from '../core/state.ts';
@@ -89,16 +89,26 @@ function treeWords(prepared: Prepared, chosen: Chosen | undefined): string {
   return `${where}${parallel}; a checkpoint after every iteration${undo}${rollback}; ${commits}`;
 }
 
-function checkWords({ settings, detected }: Prepared): string {
+function checkWords(prepared: Prepared): string {
+  const { settings, detected } = prepared;
   const { checks } = settings;
   if (checks.length === 0 && settings.policy.achievedBy === 'rounds')
     return 'the reviewers themselves, who look again after every round';
   if (checks.length === 0 && settings.performers.length === 0) return "each action's own result";
   if (checks.length === 0)
     return `NONE: ${settings.policy.tasks === 'one' ? 'it ends' : 'tasks close'} on the agent's word, unverified (--verify CMD)`;
+  const { withheld } = checkEnvironmentOf(prepared);
+  const kept = withheld.length === 0 ? '' : `; without ${shortList(withheld)} (--check-env NAME)`;
   const found = detected === undefined ? '' : ` (found: ${detected.why}; --verify names another, --detect-checks none)`;
-  return `${checks.join(' ; ')}${found}`;
+  return `${checks.join(' ; ')}${found}${kept}`;
 }
+
+const namesShown = 6;
+
+const shortList = (names: readonly string[]): string =>
+  names.length <= namesShown
+    ? names.join(', ')
+    : `${names.slice(0, namesShown).join(', ')} and ${names.length - namesShown} more`;
 
 /** What is to be done, in the words of its mode. */
 function workRow({ mode, document, path }: Prepared, done: number, total: number): Row {

@@ -240,6 +240,12 @@ export const fields = {
     description: 'Names of environment variables that the agent may see.',
     example: 'HTTPS_PROXY,LANG',
   },
+  checkEnv: {
+    kind: 'names',
+    userOnly: true,
+    description: 'Names of credentials in the environment that checks may see; all other variables they see anyway.',
+    example: 'NPM_TOKEN',
+  },
   script: { kind: 'path', description: 'The script that the scripted agent plays.', example: 'demo.script.json' },
   verify: {
     kind: 'commands',

@@ -42,6 +42,7 @@ export const settingGroups = {
   ],
   checks: [
     'verify',
+    'checkEnv',
     'detectChecks',
     'allowRedStart',
     'requireChecks',

@@ -19,6 +19,7 @@ export function presetValues(mode: ModeName) {
     phaseAgent: [] as readonly string[],
     agentArgs: [] as readonly string[],
     agentEnv: [] as readonly string[],
+    checkEnv: [] as readonly string[],
     verify: [] as readonly string[],
     sandbox: 'auto' as NonNullable<Values['sandbox']>,
     interactive: false as boolean,

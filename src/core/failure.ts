@@ -174,7 +174,16 @@ export const failurePatterns: readonly FailurePattern[] = [
   { kind: 'process', when: seen => seen.signal !== null && seen.signal !== undefined },
   {
     kind: 'auth',
-    when: says('invalid api key', 'authentication failed', 'not logged in', 'please log in', '401 unauthorized'),
+    when: says(
+      'invalid api key',
+      'authentication failed',
+      'not logged in',
+      'please log in',
+      '401 unauthorized',
+      'could not load aws credentials',
+      'could not load credentials',
+      'could not load the default credentials',
+    ),
   },
   { kind: 'billing', when: says('credit balance', 'insufficient_quota', 'payment required') },
   {
@@ -200,9 +209,16 @@ export const failurePatterns: readonly FailurePattern[] = [
   { kind: 'process', when: seen => typeof seen.exitCode === 'number' && seen.exitCode !== 0 },
 ];
 
+const nodeVersionLine = /^Node\.js v\d/;
+const errorLine = /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b/;
+
+/** A Node program that crashes names its version last, behind the stack: its error stands above. */
 function lastLine(text: string): string {
   const trimmed = text.trimEnd();
-  return trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim();
+  const last = trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim();
+  if (!nodeVersionLine.test(last)) return last;
+  const lines = trimmed.split('\n').map(line => line.trim());
+  return lines.findLast(line => errorLine.test(line)) ?? last;
 }
 
 export function classifyFailure(seen: Observed): Failure {

@@ -10,13 +10,18 @@ export type Found =
   | { readonly type: 'not-executable'; readonly path: string }
   | { readonly type: 'missing' };
 
+/** A folder that this user may not enter is passed over, as execvp does. */
 function lookAt(path: string): Found {
   try {
     if (!statSync(path).isFile()) return { type: 'missing' };
+  } catch {
+    return { type: 'missing' };
+  }
+  try {
     accessSync(path, constants.X_OK);
     return { type: 'found', path };
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? { type: 'not-executable', path } : { type: 'missing' };
+  } catch {
+    return { type: 'not-executable', path };
   }
 }
 

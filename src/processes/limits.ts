@@ -62,3 +62,33 @@ export function minimalEnvironment(source: NodeJS.ProcessEnv, allowed: readonly 
   const entries = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return Object.fromEntries(entries.filter(([name]) => isSeen(name)));
 }
+
+/** Names of credentials, by how they end; a folder called PWD is none. */
+const credentialEnd = /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|APIKEY|CREDENTIALS?|_(?:KEY|PAT|AUTH|PASS|PWD))$/i;
+
+/** What opens a cloud without being called so. */
+const cloudCredentials = new Set([
+  'AWS_ACCESS_KEY_ID',
+  'AWS_PROFILE',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AZURE_CLIENT_CERTIFICATE_PATH',
+  'AZURE_FEDERATED_TOKEN_FILE',
+  'CLOUDSDK_AUTH_ACCESS_TOKEN_FILE',
+  'KUBECONFIG',
+]);
+
+const isCredential = (name: string): boolean => credentialEnd.test(name) || cloudCredentials.has(name);
+
+/** A check runs in the user's own environment, all but its credentials; `withheld` names those. */
+export function openEnvironment(
+  source: NodeJS.ProcessEnv,
+  allowed: readonly string[],
+): { readonly environment: Record<string, string>; readonly withheld: readonly string[] } {
+  const entries = Object.entries(source).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const withheld = entries.map(([name]) => name).filter(name => isCredential(name) && !allowed.includes(name));
+  return {
+    environment: Object.fromEntries(entries.filter(([name]) => !withheld.includes(name))),
+    withheld: withheld.sort(),
+  };
+}

@@ -1,6 +1,7 @@
 // Streams of a child: read as bounded text, no faster than the consumer, and to their end without waiting for them to close.
 import type { Socket } from 'node:net';
 import { StringDecoder } from 'node:string_decoder';
+import { takeLastWhole } from '../text/text.ts';
 
 export interface OutputEvent {
   readonly type: 'output';
@@ -150,7 +151,7 @@ export function splitLines(each: (line: string) => void) {
   };
 }
 
-/** The end of a text that may be endless. */
+/** The end of a text that may be endless, from the beginning of a line or word: it is redacted later. */
 export interface Tail {
   add(text: string): void;
   text(): string;
@@ -165,6 +166,7 @@ const spareBytes = 4;
  * the collector let the heap grow by a hundred megabytes (F28, F29).
  */
 export function tailOf(charsMax: number): Tail {
+  const kept = charsMax + 1; // one more tells that something was cut
   let short = '';
   let ring: Tail | undefined;
   return {
@@ -173,15 +175,13 @@ export function tailOf(charsMax: number): Tail {
         short += text;
         return;
       }
-      ring ??= ringOf(charsMax);
-      if (short !== '') ring.add(short.slice(-charsMax));
+      ring ??= ringOf(kept);
+      if (short !== '') ring.add(short.slice(-kept));
       short = '';
-      ring.add(text.slice(-charsMax));
+      ring.add(text.slice(-kept));
     },
     text() {
-      const end = (ring?.text() ?? short).slice(-charsMax);
-      const first = end.charCodeAt(0);
-      return first >= 0xdc00 && first <= 0xdfff ? end.slice(1) : end; // half a character says nothing
+      return takeLastWhole(ring?.text() ?? short, charsMax);
     },
   };
 }

@@ -44,6 +44,21 @@ export function findPem(text: string, at: number): (Found & { readonly closed: b
   return { start: at, end: closed ? pemFooter.lastIndex : text.length, closed };
 }
 
+const footerHere = new RegExp(pemFooter.source, 'y');
+const keyCharsMin = 20;
+const keyCharsMax = 16_384;
+const isKeyBody = (code: number): boolean =>
+  isWordCode(code) || code === 43 || code === 47 || code === 61 || code === 10 || code === 13;
+
+/** The end of a private key whose beginning was cut off. */
+function findPemEnd(text: string, at: number): Found | undefined {
+  footerHere.lastIndex = at;
+  if (!footerHere.test(text)) return undefined;
+  let start = at;
+  while (start > 0 && at - start < keyCharsMax && isKeyBody(text.charCodeAt(start - 1))) start -= 1;
+  return at - start < keyCharsMin ? undefined : { start, end: footerHere.lastIndex };
+}
+
 const isWordCode = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 const isRunCode = (code: number): boolean => isWordCode(code) || code === 45 || code === 95;
@@ -131,6 +146,10 @@ function shapes(withAssignments: boolean): readonly Marked[] {
     ...{ name: 'private-key', rank: 1, literal: '-----BEGIN ', mark: '-----BEGIN ' },
     find: (text: string, at: number, coveredTo: number) => (at < coveredTo ? undefined : findPem(text, at)),
   };
+  const pemEnd = {
+    ...{ name: 'private-key', rank: 1, literal: '-----END ', mark: '-----END ' },
+    find: (text: string, at: number, coveredTo: number) => (at < coveredTo ? undefined : findPemEnd(text, at)),
+  };
   const shaped = redactRules.flatMap((rule, index) =>
     rule.literals.map(literal => ({
       ...{ name: rule.name, rank: 2 + index, literal: rule.anyCase === true ? '' : literal, mark: literal },
@@ -140,7 +159,7 @@ function shapes(withAssignments: boolean): readonly Marked[] {
   const assigned = assignmentWords.map(word => ({
     ...{ name: 'assignment', rank: 1_000, literal: '', mark: word, find: findWholeAssignment },
   }));
-  return [pem, ...shaped, ...(withAssignments ? assigned : [])];
+  return [pem, pemEnd, ...shaped, ...(withAssignments ? assigned : [])];
 }
 
 /** `last`: where the last of the three marks stands. */

@@ -48,6 +48,23 @@ export function takeLastCharacters(text: string, max: number): string {
   return text.slice(cut);
 }
 
+/** What stands in no key or token. */
+const wordEdge = /[^\w\-+/=.~:%@!#$^*?\\]/;
+
+/**
+ * The end of `text`, at most `max` long, from the beginning of a line, else of a word. A secret whose beginning is cut off
+ * looks like nothing, so no redactor would find the rest of it: where text is cut before it is redacted, it is cut by this.
+ */
+export function takeLastWhole(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const end = takeLastCharacters(text, max);
+  if (text[text.length - end.length - 1] === '\n') return end;
+  const line = end.indexOf('\n');
+  if (line >= 0) return end.slice(line + 1);
+  const word = end.search(wordEdge);
+  return word < 0 ? '' : end.slice(word);
+}
+
 /** All on one line and without controls, at most `charsMax` long. */
 export const oneLine = (text: string, charsMax = Number.POSITIVE_INFINITY): string =>
   takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax);

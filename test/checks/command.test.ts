@@ -49,6 +49,23 @@ describe('a command line as a check', () => {
     expect(detail.endsWith('the verdict\nExit code 1.')).toBe(true);
   });
 
+  it('never begins inside a word, where a token would be no redactor’s find any more', async () => {
+    const line = `token ghp_${'a1B2'.repeat(9)} refused\n`;
+    for (const spare of [0, 7, 12, 30]) {
+      const { detail } = await run(`printf '%s' '${line}${'.'.repeat(1_990 - spare)}'; exit 1`);
+      expect(detail).not.toMatch(/a1B2a1B2/);
+    }
+  });
+
+  it('says of a variable that it speaks of and does not get how to give it', async () => {
+    const withheld = ['NPM_TOKEN', 'OTHER_KEY'];
+    const order = { environment: plainEnvironment, graceMs: 100, withheld };
+    const check = commandCheck({ ...order, command: 'echo NPM_TOKEN is not set; exit 1' });
+    expect((await check.run(scratchDirectory(), new AbortController().signal)).detail).toBe(
+      'NPM_TOKEN is not set\nExit code 1. It names NPM_TOKEN, which checks do not get: --check-env NPM_TOKEN',
+    );
+  });
+
   it('keeps no control sequences', async () => {
     expect((await run(`printf '\\033[31mred\\033[0m \\033]0;title\\007plain\\n'; exit 1`)).detail).toBe(
       'red plain\nExit code 1.',

@@ -98,6 +98,34 @@ describe('structured fields', () => {
   });
 });
 
+describe('a Node program that crashes', () => {
+  const crash = (error: string): string => `/app/cli.js:7
+    throw new ${error.split(':')[0]}('x')
+    ^
+
+${error}
+    at run (/app/cli.js:7:11)
+    at node:internal/main/run_main_module:33:47
+
+Node.js v20.20.2
+`;
+  it('is known by its error, and another error is another failure', () => {
+    const details = ['Error: no config', 'TypeError: x is not a function'].map(
+      error => classifyFailure({ exitCode: 1, text: crash(error) }).detail,
+    );
+    expect(details).toEqual(['exit code 1: Error: no config', 'exit code 1: TypeError: x is not a function']);
+  });
+
+  it('that names no error is known by its last line', () => {
+    expect(classifyFailure({ exitCode: 1, text: 'Node.js v20.20.2' }).detail).toBe('exit code 1: Node.js v20.20.2');
+  });
+});
+
+it('missing credentials of a cloud are a login that is missing', () => {
+  for (const text of ['API Error: Could not load AWS credentials', 'Could not load the default credentials.'])
+    expect(classifyFailure({ exitCode: 1, text }).kind).toBe('auth');
+});
+
 describe('the last line', () => {
   it.each<[string, FailureKind]>([
     ['Invalid API key', 'auth'],

@@ -1,6 +1,16 @@
 // Real agents in real bubblewrap: what they cannot see or change, and that normal work goes on.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { gitPathsToProtect } from '../../src/git/hooks.ts';
@@ -105,6 +115,16 @@ describe.runIf(confinementKind() === 'bubblewrap')('a confined agent (skipped wh
     expect(readFileSync(here.config, 'utf8')).toBe(before);
     expect(existsSync(here.hook)).toBe(false);
     expect(readFileSync(join(here.project, 'file'), 'utf8')).toBe('hello\n');
+  });
+
+  it('makes no settings for the next run, where a user never had any', async () => {
+    const settings = join(here.home, '..', 'user', '.config', 'ralph');
+    const confinement = { hidden: [here.home], readOnly: [settings], writable: [here.project] };
+    const script = `mkdir -p '${settings}'; echo '{"sandbox":"none"}' >'${settings}/config.json'
+      mv '${dirname(settings)}' '${dirname(settings)}.away' && mkdir -p '${settings}' && echo '{}' >'${settings}/config.json'`;
+    await tell(shell(here, script, { confinement }));
+    expect(readdirSync(settings)).toEqual([]);
+    expect(existsSync(`${dirname(settings)}.away`)).toBe(false);
   });
 
   it('finds no way to plant a hook where there was no folder for hooks', async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { tailOf } from '../../src/processes/streams.ts';
+import { takeLastWhole } from '../../src/text/text.ts';
 
 const tail = (charsMax: number, ...pieces: readonly string[]): string => {
   const kept = tailOf(charsMax);
@@ -11,14 +12,24 @@ it('a short text is kept whole', () => {
   expect(tail(10, 'ab', '', 'cd')).toBe('abcd');
 });
 
-it('of a long text the end is kept, however it came', () => {
-  expect(tail(4, '0123456789')).toBe('6789');
-  expect(tail(4, ...'0123456789')).toBe('6789');
-  expect(tail(4, '012345', '6', '789')).toBe('6789');
+it('of a long text the end is kept, however it came, from the beginning of a line', () => {
+  expect(tail(7, '012345\n789')).toBe('789');
+  expect(tail(7, ...'012345\n789')).toBe('789');
+  expect(tail(7, '0123', '4', '5\n789')).toBe('789');
+  expect(tail(3, '012345\n789')).toBe('789');
+});
+
+it('of a long line the end is kept from a word on: the rest of a token that was cut off would be no redactor’s find', () => {
+  const token = `ghp_${'a1B2'.repeat(9)}`;
+  for (let cut = 0; cut < token.length; cut += 1) {
+    const line = `${token} is wrong`;
+    expect(tail(line.length - cut - 1, 'the token ', line)).toBe(' is wrong');
+  }
+  expect(tail(10, token)).toBe('');
 });
 
 it('no half of a character is kept', () => {
-  expect(tail(3, 'a😀bc')).toBe('bc');
+  expect(tail(4, 'a😀 bc')).toBe(' bc');
 });
 
 it('the end of a flood is kept, in pieces of any size', () => {
@@ -31,8 +42,7 @@ it('the end of a flood is kept, in pieces of any size', () => {
       kept.add(piece);
       if (at % 50 === 0) kept.text(); // may be asked at any time
     }
-    const end = all.slice(-charsMax);
-    expect(kept.text()).toBe(/^[\udc00-\udfff]/.test(end) ? end.slice(1) : end);
+    expect(kept.text()).toBe(takeLastWhole(all, charsMax));
   }
 });
 
@@ -40,7 +50,7 @@ it('a flood of ASCII may end in other characters, wherever its ring stands', () 
   const charsMax = 70_000;
   for (const before of [65_537, 69_999, 70_000, 70_004, 139_990, 140_007])
     for (const last of ['é', 'ÿ', '密', '😀', 'abcé', '\ud83d', 'é'.repeat(69_999), `${'x'.repeat(69_990)}密`]) {
-      const flood = '0123456789'.repeat(before / 10 + 1).slice(0, before);
-      expect(tail(charsMax, flood, last, '!') === `${flood}${last}!`.slice(-charsMax)).toBe(true);
+      const flood = '012345678\n'.repeat(before / 10 + 1).slice(0, before);
+      expect(tail(charsMax, flood, last, '!') === takeLastWhole(`${flood}${last}!`, charsMax)).toBe(true);
     }
 });

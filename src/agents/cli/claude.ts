@@ -7,6 +7,7 @@ import type {
   Account,
   AgentCli,
   AgentEvent,
+  Cloud,
   Launch,
   LaunchOrder,
   OwnPlace,
@@ -17,6 +18,56 @@ import type {
 import { modelArgs, networkVariables, systemFile } from '../launch.ts';
 import { nothing, openMessage, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
 import { addTokens, combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
+
+const clouds: readonly Cloud[] = [
+  {
+    switch: 'CLAUDE_CODE_USE_BEDROCK',
+    variables: [
+      'AWS_REGION',
+      'AWS_DEFAULT_REGION',
+      'AWS_PROFILE',
+      'AWS_CONFIG_FILE',
+      'AWS_SHARED_CREDENTIALS_FILE',
+      'AWS_ACCESS_KEY_ID',
+      'AWS_SECRET_ACCESS_KEY',
+      'AWS_SESSION_TOKEN',
+      'AWS_BEARER_TOKEN_BEDROCK',
+      'AWS_ROLE_ARN',
+      'AWS_WEB_IDENTITY_TOKEN_FILE',
+      'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+      'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+      'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+      'ANTHROPIC_BEDROCK_BASE_URL',
+      'ANTHROPIC_SMALL_FAST_MODEL_AWS_REGION',
+      'CLAUDE_CODE_SKIP_BEDROCK_AUTH',
+    ],
+  },
+  {
+    switch: 'CLAUDE_CODE_USE_VERTEX',
+    variables: [
+      'CLOUD_ML_REGION',
+      'ANTHROPIC_VERTEX_PROJECT_ID',
+      'ANTHROPIC_VERTEX_BASE_URL',
+      'GOOGLE_APPLICATION_CREDENTIALS',
+      'GOOGLE_CLOUD_PROJECT',
+      'GCLOUD_PROJECT',
+      'CLOUDSDK_CONFIG',
+      'CLAUDE_CODE_SKIP_VERTEX_AUTH',
+    ],
+  },
+  {
+    switch: 'CLAUDE_CODE_USE_FOUNDRY',
+    variables: [
+      'ANTHROPIC_FOUNDRY_API_KEY',
+      'ANTHROPIC_FOUNDRY_RESOURCE',
+      'ANTHROPIC_FOUNDRY_BASE_URL',
+      'AZURE_CLIENT_ID',
+      'AZURE_CLIENT_SECRET',
+      'AZURE_TENANT_ID',
+      'CLAUDE_CODE_SKIP_FOUNDRY_AUTH',
+    ],
+  },
+];
 
 /** Tried with claude 2.1.325. */
 export const claude: AgentCli = {
@@ -39,11 +90,20 @@ export const claude: AgentCli = {
     'ANTHROPIC_CUSTOM_HEADERS',
     'ANTHROPIC_MODEL',
     'ANTHROPIC_SMALL_FAST_MODEL',
+    'ANTHROPIC_DEFAULT_OPUS_MODEL',
+    'ANTHROPIC_DEFAULT_SONNET_MODEL',
+    'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+    'CLAUDE_CODE_SUBAGENT_MODEL',
+    'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
+    'MAX_THINKING_TOKENS',
+    'API_TIMEOUT_MS',
     'CLAUDE_CODE_OAUTH_TOKEN',
     'CLAUDE_CONFIG_DIR',
     'CLAUDE_CODE_USE_BEDROCK',
     'CLAUDE_CODE_USE_VERTEX',
+    'CLAUDE_CODE_USE_FOUNDRY',
   ],
+  clouds,
   fixedEnvironment: {
     CLAUDE_CODE_MAX_RETRIES: '1', // it tries ten times by default, for minutes
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -64,13 +124,7 @@ export const claude: AgentCli = {
 };
 
 /** Each is billed instead of a subscription that is logged in; the first that is set wins. */
-const payingVariables = [
-  'CLAUDE_CODE_USE_BEDROCK',
-  'CLAUDE_CODE_USE_VERTEX',
-  'CLAUDE_CODE_USE_FOUNDRY',
-  'ANTHROPIC_API_KEY',
-  'ANTHROPIC_AUTH_TOKEN',
-];
+const payingVariables = [...clouds.map(cloud => cloud.switch), 'ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'];
 
 /** Its settings may set variables, too. On a Mac the login is in the keychain: then the stream tells. */
 function account({ environment, json }: OwnPlace): Account {

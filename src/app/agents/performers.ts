@@ -166,7 +166,7 @@ async function checkedCli(
   const { cliAgent } = await import('../../agents/driver.ts');
   const book = await prices();
   const version = packagedVersion(program);
-  const environment = environmentOf(needs, cli.environment);
+  const environment = environmentOf(needs, cli);
   const args = argsFor(agent, needs);
   const account = accountOf(cli, environment, args);
   const order = {
@@ -216,7 +216,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
   const { acpAgent } = await import('../../agents/acp/acp.ts');
   const { usualTimers } = await import('../../agents/driver.ts');
   const cli = await behindAcp(word);
-  const environment = { ...environmentOf(needs, cli?.environment), ...cli?.fixedEnvironment };
+  const environment = { ...environmentOf(needs, cli), ...cli?.fixedEnvironment };
   const account = cli && accountOf(cli, environment);
   const order = {
     name: spec,

@@ -3,13 +3,14 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import type { AgentCli } from '../../agents/agent.ts';
 import { userConfigDirectory } from '../../config/home.ts';
 import type { Config } from '../../config/settings.ts';
 import { present } from '../../core/state.ts';
 import { gitPathsToProtect } from '../../git/hooks.ts';
 import { type Confinement, confinementKind } from '../../processes/confine.ts';
 import { containment } from '../../processes/contain.ts';
-import { minimalEnvironment, type ResourceLimits } from '../../processes/limits.ts';
+import { minimalEnvironment, openEnvironment, type ResourceLimits } from '../../processes/limits.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
 import { probesFile } from '../app.ts';
@@ -54,12 +55,25 @@ export function timersOf({ firstByteTimeout, silenceTimeout }: Config): Partial<
   });
 }
 
-export function environmentOf(
-  { env, config }: { readonly env: NodeJS.ProcessEnv; readonly config: Config },
-  names: readonly string[] = [],
-): Record<string, string> {
-  return minimalEnvironment(env, [...names, ...config.agentEnv]);
+interface EnvironmentNeeds {
+  readonly env: NodeJS.ProcessEnv;
+  readonly config: Config;
 }
+
+export function environmentOf(
+  { env, config }: EnvironmentNeeds,
+  cli?: Pick<AgentCli, 'environment' | 'clouds'>,
+): Record<string, string> {
+  const { environment = [], clouds = [] } = cli ?? {};
+  const used = clouds.filter(cloud => isOn(env[cloud.switch])).flatMap(cloud => cloud.variables);
+  return minimalEnvironment(env, [...environment, ...used, ...config.agentEnv]);
+}
+
+const isOn = (value = ''): boolean => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase());
+
+/** Of checks, and of the set-up of a worktree: they are the user's own commands. */
+export const checkEnvironmentOf = ({ env, config }: EnvironmentNeeds): ReturnType<typeof openEnvironment> =>
+  openEnvironment(env, [...config.agentEnv, ...config.checkEnv]);
 
 // Confinement: what agents and checks may not touch, as far as this machine can keep them from it.
 

@@ -7,7 +7,7 @@ import { type Failure, failureRules } from '../../core/failure.ts';
 import { present } from '../../core/state.ts';
 import { type Fields, isFields } from '../../text/fields.ts';
 import { formatDuration } from '../../text/format.ts';
-import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
+import { stripControls, takeCharacters, takeLastWhole } from '../../text/text.ts';
 import { isText, type Kind, type Kinds, oneOf, optional, shown, table, text, truth } from './shapes.ts';
 
 /** As long as the processes of an agent CLI have from TERM to KILL. */
@@ -235,8 +235,8 @@ const messageCharsMax = 1_000_000;
 const detailCharsMax = 4_000;
 
 const cuts: Readonly<Record<string, (value: string) => string>> = {
-  message: value => takeLastCharacters(value, messageCharsMax),
-  detail: value => takeLastCharacters(value, detailCharsMax),
+  message: value => takeLastWhole(value, messageCharsMax),
+  detail: value => takeLastWhole(value, detailCharsMax),
   name: value => takeCharacters(value, detailCharsMax),
 };
 

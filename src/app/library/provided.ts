@@ -5,7 +5,7 @@ import type { Check, CheckResult } from '../../checks/check.ts';
 import { UsageError } from '../../text/errors.ts';
 import type { Fields } from '../../text/fields.ts';
 import { formatDuration } from '../../text/format.ts';
-import { stripControls, takeLastCharacters } from '../../text/text.ts';
+import { stripControls, takeLastWhole } from '../../text/text.ts';
 import type { Provided } from '../session/prepare.ts';
 import { providedCheckName } from '../session/resume-rules.ts';
 import { chainOf, type LoopOptions } from './options.ts';
@@ -80,7 +80,7 @@ type Answered = Omit<CheckResult, 'name' | 'durationMs'>;
 const no = (detail: string): Answered => ({ passed: false, detail });
 
 const clean = (text: string): string =>
-  takeLastCharacters(stripControls(takeLastCharacters(text, rawCharsMax)).trim(), detailCharsMax);
+  takeLastWhole(stripControls(takeLastWhole(text, rawCharsMax)).trim(), detailCharsMax);
 
 function answerOf(value: unknown): Answered {
   const { passed, detail, flaky, usage, performer } = (value ?? {}) as Fields;

@@ -11,7 +11,7 @@ import type { Refusal } from '../../git/refusal.ts';
 import type { GitForks } from '../../git/worktrees/merge-fork.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { buildPerformers } from '../agents/performers.ts';
-import { environmentOf, processLimits } from '../agents/process-limits.ts';
+import { checkEnvironmentOf, processLimits } from '../agents/process-limits.ts';
 import { loopFolder } from '../app.ts';
 import { buildChecks, buildJudge } from '../checks.ts';
 import { protectedFolder } from '../protected-files.ts';
@@ -94,7 +94,7 @@ export async function inTemporaryFork<Result>(
   }
 }
 
-type SetupNeeds = Parameters<typeof processLimits>[0] & Parameters<typeof environmentOf>[0];
+type SetupNeeds = Parameters<typeof processLimits>[0] & Parameters<typeof checkEnvironmentOf>[0];
 
 /** Runs the set-up of a worktree; undefined when it passed. */
 export async function setupProblem(
@@ -105,7 +105,7 @@ export async function setupProblem(
 ): Promise<Refusal | undefined> {
   const { commandCheck } = await import('../../checks/command.ts');
   const timeMsMax = 30 * 60_000;
-  const check = commandCheck({ command, environment: environmentOf(needs), timeMsMax, ...processLimits(needs) });
+  const check = commandCheck({ command, ...checkEnvironmentOf(needs), timeMsMax, ...processLimits(needs) });
   const done = await check.run(directory, stop);
   if (done.passed) return undefined;
   const problem = `The worktree could not be made ready: ${command} failed.`;

@@ -144,6 +144,16 @@ describe('finding a program', () => {
     expect(findProgram('x', root, { PATH: bin })).toEqual({ type: 'not-executable', path: join(bin, 'x') });
   });
 
+  it.skipIf(process.getuid?.() === 0)(
+    'passes over a folder that may not be entered (root may enter all: skipped)',
+    () => {
+      install('x');
+      chmodSync(bin, 0o000);
+      expect(findProgram('x', root, { PATH: bin })).toEqual({ type: 'missing' });
+      chmodSync(bin, 0o755);
+    },
+  );
+
   it('takes a word with a slash as a path from the folder, and never a folder as a program', () => {
     install('x');
     expect(findProgram('bin/x', root, {})).toEqual({ type: 'found', path: join(bin, 'x') });

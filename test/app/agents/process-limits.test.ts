@@ -1,6 +1,7 @@
 // What bounds a process: only what was set differs from the presets, and `unlimited` turns a bound off.
 import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { claude } from '../../../src/agents/cli/claude.ts';
 import { environmentOf, processLimits, timersOf } from '../../../src/app/agents/process-limits.ts';
 import { type Config, presetValues } from '../../../src/config/settings.ts';
 import { usualMode } from '../../../src/modes/registry.ts';
@@ -43,11 +44,36 @@ describe('silence', () => {
 describe('the environment', () => {
   it('holds what is harmless, what the agent’s adapter names and what the user allowed', () => {
     const env = { PATH: '/bin', HOME: '/h', KEY: 'k', MINE: 'm', OTHER: 'o', UNSET: undefined };
-    expect(environmentOf({ env, config: config({ agentEnv: ['MINE', 'UNSET'] }) }, ['KEY'])).toEqual({
+    expect(environmentOf({ env, config: config({ agentEnv: ['MINE', 'UNSET'] }) }, { environment: ['KEY'] })).toEqual({
       PATH: '/bin',
       HOME: '/h',
       KEY: 'k',
       MINE: 'm',
     });
+  });
+
+  it('holds all credentials of a cloud while its switch is on, and none of the others', () => {
+    const clouds = { AWS_SECRET_ACCESS_KEY: 's', AWS_REGION: 'r', GOOGLE_APPLICATION_CREDENTIALS: 'g' };
+    const seen = (more: Readonly<Record<string, string>>) =>
+      Object.keys(environmentOf({ env: { ...clouds, ...more }, config: config({}) }, claude)).sort();
+    expect(seen({})).toEqual([]);
+    expect(seen({ CLAUDE_CODE_USE_BEDROCK: '0' })).toEqual(['CLAUDE_CODE_USE_BEDROCK']);
+    expect(seen({ CLAUDE_CODE_USE_BEDROCK: '1' })).toEqual([
+      'AWS_REGION',
+      'AWS_SECRET_ACCESS_KEY',
+      'CLAUDE_CODE_USE_BEDROCK',
+    ]);
+    expect(seen({ CLAUDE_CODE_USE_VERTEX: '1' })).toEqual(['CLAUDE_CODE_USE_VERTEX', 'GOOGLE_APPLICATION_CREDENTIALS']);
+  });
+
+  it('holds the way through a company’s network', () => {
+    const env = {
+      ALL_PROXY: 'p',
+      SSL_CERT_DIR: 'd',
+      REQUESTS_CA_BUNDLE: 'b',
+      CURL_CA_BUNDLE: 'c',
+      GIT_SSL_CAINFO: 'i',
+    };
+    expect(environmentOf({ env, config: config({}) }, claude)).toEqual(env);
   });
 });
