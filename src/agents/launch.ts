@@ -42,6 +42,48 @@ export const providerKeys: readonly string[] = [
   'ZAI_API_KEY',
 ];
 
+/** What a cloud that serves models needs, all of it: with a part of them every request would fail. */
+export const bedrockVariables: readonly string[] = [
+  'AWS_REGION',
+  'AWS_DEFAULT_REGION',
+  'AWS_PROFILE',
+  'AWS_CONFIG_FILE',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AWS_BEARER_TOKEN_BEDROCK',
+  'AWS_ROLE_ARN',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_CONTAINER_AUTHORIZATION_TOKEN',
+  'ANTHROPIC_BEDROCK_BASE_URL',
+  'ANTHROPIC_SMALL_FAST_MODEL_AWS_REGION',
+  'CLAUDE_CODE_SKIP_BEDROCK_AUTH',
+];
+
+export const vertexVariables: readonly string[] = [
+  'CLOUD_ML_REGION',
+  'ANTHROPIC_VERTEX_PROJECT_ID',
+  'ANTHROPIC_VERTEX_BASE_URL',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'GOOGLE_CLOUD_PROJECT',
+  'GCLOUD_PROJECT',
+  'CLOUDSDK_CONFIG',
+  'CLAUDE_CODE_SKIP_VERTEX_AUTH',
+];
+
+export const foundryVariables: readonly string[] = [
+  'ANTHROPIC_FOUNDRY_API_KEY',
+  'ANTHROPIC_FOUNDRY_RESOURCE',
+  'ANTHROPIC_FOUNDRY_BASE_URL',
+  'AZURE_CLIENT_ID',
+  'AZURE_CLIENT_SECRET',
+  'AZURE_TENANT_ID',
+  'CLAUDE_CODE_SKIP_FOUNDRY_AUTH',
+];
+
 /** The environment of one iteration: what it may see, and which iteration it is. */
 export function iterationEnvironment(
   allowed: Readonly<Record<string, string>>,

@@ -15,58 +15,21 @@ import type {
   StreamProblem,
   Tokens,
 } from '../agent.ts';
-import { modelArgs, networkVariables, systemFile } from '../launch.ts';
+import {
+  bedrockVariables,
+  foundryVariables,
+  modelArgs,
+  networkVariables,
+  systemFile,
+  vertexVariables,
+} from '../launch.ts';
 import { nothing, openMessage, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
 import { addTokens, combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
 
 const clouds: readonly Cloud[] = [
-  {
-    switch: 'CLAUDE_CODE_USE_BEDROCK',
-    variables: [
-      'AWS_REGION',
-      'AWS_DEFAULT_REGION',
-      'AWS_PROFILE',
-      'AWS_CONFIG_FILE',
-      'AWS_SHARED_CREDENTIALS_FILE',
-      'AWS_ACCESS_KEY_ID',
-      'AWS_SECRET_ACCESS_KEY',
-      'AWS_SESSION_TOKEN',
-      'AWS_BEARER_TOKEN_BEDROCK',
-      'AWS_ROLE_ARN',
-      'AWS_WEB_IDENTITY_TOKEN_FILE',
-      'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
-      'AWS_CONTAINER_CREDENTIALS_FULL_URI',
-      'AWS_CONTAINER_AUTHORIZATION_TOKEN',
-      'ANTHROPIC_BEDROCK_BASE_URL',
-      'ANTHROPIC_SMALL_FAST_MODEL_AWS_REGION',
-      'CLAUDE_CODE_SKIP_BEDROCK_AUTH',
-    ],
-  },
-  {
-    switch: 'CLAUDE_CODE_USE_VERTEX',
-    variables: [
-      'CLOUD_ML_REGION',
-      'ANTHROPIC_VERTEX_PROJECT_ID',
-      'ANTHROPIC_VERTEX_BASE_URL',
-      'GOOGLE_APPLICATION_CREDENTIALS',
-      'GOOGLE_CLOUD_PROJECT',
-      'GCLOUD_PROJECT',
-      'CLOUDSDK_CONFIG',
-      'CLAUDE_CODE_SKIP_VERTEX_AUTH',
-    ],
-  },
-  {
-    switch: 'CLAUDE_CODE_USE_FOUNDRY',
-    variables: [
-      'ANTHROPIC_FOUNDRY_API_KEY',
-      'ANTHROPIC_FOUNDRY_RESOURCE',
-      'ANTHROPIC_FOUNDRY_BASE_URL',
-      'AZURE_CLIENT_ID',
-      'AZURE_CLIENT_SECRET',
-      'AZURE_TENANT_ID',
-      'CLAUDE_CODE_SKIP_FOUNDRY_AUTH',
-    ],
-  },
+  { switch: 'CLAUDE_CODE_USE_BEDROCK', variables: bedrockVariables },
+  { switch: 'CLAUDE_CODE_USE_VERTEX', variables: vertexVariables },
+  { switch: 'CLAUDE_CODE_USE_FOUNDRY', variables: foundryVariables },
 ];
 
 /** Tried with claude 2.1.325. */
