@@ -7,7 +7,7 @@ import { endingOf, isTakenBack, reopenLine } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
 import type { Context } from '../context.ts';
 import { type OpenQuestion, openQuestions } from '../questions/open.ts';
-import { oneLine } from '../terminal.ts';
+import { folded, oneLine } from '../terminal.ts';
 
 const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
 
@@ -88,7 +88,7 @@ async function standing(context: Context): Promise<readonly string[]> {
 
 /** What cannot be read is said; the commands are shown all the same. */
 export async function execute(context: Context): Promise<number> {
-  context.out(commands);
+  context.out(folded(commands, process.stdout));
   const lines = context.hasLedger()
     ? await standing(context).catch((error: Error) => [`note: ${error.message}`])
     : [await firstStep(context.directory)];

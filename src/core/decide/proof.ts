@@ -216,8 +216,10 @@ function closedBy(
   const level = levelBy(state, task, outcomes, newTests === true);
   if (state.settings.worktreePerTask) return events.map((one, at) => withLevel(one, at === events.length - 1, level));
   const verified = outcomes.length > 0;
+  const { baseline = [] } = state.loop;
+  const before = baseline.length > 0 ? ', as before: no new test' : '; not run before the work, and no new test';
   const because = verified
-    ? `claimed, and ${plural(outcomes.length, 'check')} passed${level === 'still-green' ? ', as before: no new test' : ''}${leftOutWords(state, input)}`
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed${level === 'still-green' ? before : ''}${leftOutWords(state, input)}`
     : 'claimed by the agent, unverified: no check is configured';
   return [...events, { type: 'task.closed', task, iteration, verified, level, because }];
 }
