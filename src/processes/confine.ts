@@ -190,7 +190,7 @@ function foldersAbove(path: string): readonly string[] {
 const makers: Readonly<Record<string, (path: string) => void>> = {
   Approved: path => mkdirSync(path, { recursive: true }),
   hooks: path => mkdirSync(path),
-  ralph: path => void mkdirSync(path, { recursive: true, mode: 0o700 }), // the user's settings
+  ralph: path => void mkdirSync(path, { recursive: true }), // the user's settings
   'config.worktree': path => writeFileSync(path, '', { flag: 'wx' }),
 };
 

@@ -34,7 +34,7 @@ describe('a check of our own', () => {
   });
 
   it('given yes, then it is proven, and what else was said is bounded and made of numbers', async () => {
-    const answer = { name: 'x', passed: true, detail: `${'y'.repeat(9_000)}ok`, durationMs: NaN, flaky: 1, usage };
+    const answer = { name: 'x', passed: true, detail: `${'y '.repeat(4_500)}ok`, durationMs: NaN, flaky: 1, usage };
     const result = await ran(() => answer);
     expect(result).toEqual({
       name: 'mine',
@@ -43,7 +43,8 @@ describe('a check of our own', () => {
       durationMs: expect.any(Number),
       usage,
     });
-    expect(result.detail).toHaveLength(2_000);
+    expect(result.detail.length).toBeGreaterThan(1_990);
+    expect(result.detail.length).toBeLessThanOrEqual(2_000);
     expect(result.durationMs).toBeGreaterThanOrEqual(0);
     expect(await ran(() => ({ passed: true }))).toMatchObject({ passed: true, detail: '' });
   });
