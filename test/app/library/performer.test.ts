@@ -67,7 +67,7 @@ describe('what a performer yields', () => {
   });
 
   it('given the usual, then it is passed on without what nobody knows, and nothing after the last word', async () => {
-    const long = `${'x\n'.repeat(1_000_000)}bye`;
+    const long = `${'x\n'.repeat(1_000_000)}byes`;
     const activities = await heard(
       yielding(
         { type: 'usage', usage: { ...usage, more: () => {} }, extra: never },
