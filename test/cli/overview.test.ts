@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { standingLines } from '../../src/cli/help/overview.ts';
+import { commands, standingLines } from '../../src/cli/help/overview.ts';
 import { initialState } from '../../src/core/state.ts';
 import { asks, claims, inScratch, runScript, type Scratch, scripted } from './kit.ts';
 
@@ -60,3 +60,7 @@ it('given a ledger that cannot be read, then the commands are shown, and why not
     writeFileSync(join(place.home, 'ralph.db'), 'no database at all, but long enough to be taken for one'.repeat(100));
     expect((await standing(place)).join(' ')).toMatch(/^note: /);
   }));
+
+it('fits a terminal of 80 columns without being folded', () => {
+  expect(commands.split('\n').filter(line => line.length > 79)).toEqual([]);
+});

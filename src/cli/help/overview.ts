@@ -9,15 +9,15 @@ import type { Context } from '../context.ts';
 import { type OpenQuestion, openQuestions } from '../questions/open.ts';
 import { folded, oneLine } from '../terminal.ts';
 
-const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
+export const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
 
   ralph demo                see a whole loop in a minute, no key needed
-  ralph run "GOAL" | FILE   a goal, PRD, prompt or checklist; once more: resumes
-  ralph init | interview | execute NAME     a project, from its brief to its end
+  ralph run "GOAL" | FILE   a goal, PRD, prompt, checklist; again: resumes
+  ralph init | interview | execute NAME     a project, from brief to end
   ralph plan approve | run, review FILE, task list    steps; reviewers; tasks
-  ralph status | inbox | answer | pause | resume | stop | tell      watch, steer
+  ralph status | inbox | answer | pause | resume | stop | tell   watch, steer
   ralph diff | undo | checkpoint list       what it changed, and the way back
-  ralph report | explain | logs | events | loops list     what happened, and why
+  ralph report | explain | logs | events | loops list   what happened, why
   ralph doctor | agents list | help COMMAND     what is installed; every flag
 `;
 
