@@ -161,10 +161,9 @@ export const asideWords = ({ count, checkpoint }: WorkAside): string =>
   `its work is set aside: ${plural(count, 'file')} in checkpoint ${checkpoint}`;
 
 function noteOf({ blockedBecause, rejection, aside }: Task): string | undefined {
-  const work = aside === undefined || aside.count === 0 ? undefined : asideWords(aside);
-  return (
-    [(blockedBecause ?? rejection)?.split('\n')[0], work].filter(part => part !== undefined).join('; ') || undefined
-  );
+  const why = (blockedBecause ?? rejection)?.split('\n')[0];
+  if (aside === undefined || aside.count === 0) return why || undefined;
+  return [why?.replace(/\.$/, ''), asideWords(aside)].filter(Boolean).join('; ');
 }
 
 export const taskView = (task: Task): TaskView => ({
