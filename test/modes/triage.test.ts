@@ -116,8 +116,7 @@ beforeAll(async () => {
   copy = copyOfRepository();
   addTriage(copy);
   copy.add('drive.ts', 'src/drive.ts');
-  const [prd, triage] = await Promise.all([tellOf('prd'), tellOf('triage')]);
-  told = { prd, triage };
+  told = { prd: await tellOf('prd'), triage: await tellOf('triage') }; // the second need not compile the copy again
 });
 afterAll(() => copy.end());
 
