@@ -35,7 +35,7 @@ async function midStream(agent = 'prd-waits'): Promise<Running> {
 async function expectResumed(): Promise<void> {
   await checkNobodyLeft(stage, await stage.ledger());
   stage.openGate();
-  expect((await stage.run('prd-waits').ended).code).toBe(0);
+  expect((await stage.runWarm('prd-waits')).code).toBe(0);
   const { events } = await checkFinished(stage, 1, readFileSync(stage.document, 'utf8'));
   expect(ofType(events, 'iteration.ended').map(event => event.outcome)).toEqual(['interrupted', 'succeeded']);
   expect(readFileSync(stage.document, 'utf8')).toContain('"passes":true');
@@ -58,7 +58,7 @@ describe('SIGKILL while the agent speaks', () => {
     const running = await midStream();
     running.child.kill('SIGKILL');
     await running.ended;
-    const { code } = await stage.run('prd-waits', {}, ['--max-iterations', '1']).ended;
+    const { code } = await stage.runWarm('prd-waits', ['--max-iterations', '1']);
     expect(code).toBe(3);
     expect(stage.starts()).toEqual(['1 US-001']);
   });
