@@ -44,10 +44,10 @@ async function hanging(place: Scratch, ...flags: readonly string[]): Promise<Han
 }
 
 describe('interrupting', () => {
-  for (const [signal, code, why] of [
-    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. The same command resumes\./],
-    ['SIGTERM', 143, /Stopping the agent and recording it; the same command resumes\./],
-    ['SIGHUP', 143, /The terminal was closed: stopping the agent and recording it\./],
+  for (const [signal, code, why, because] of [
+    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. The same command resumes\./, 'Ctrl-C'],
+    ['SIGTERM', 143, /Stopping the agent and recording it; the same command resumes\./, 'SIGTERM'],
+    ['SIGHUP', 143, /The terminal was closed: stopping the agent and recording it\./, 'the terminal was closed'],
   ] as const) {
     it.concurrent(`F09 F10 F11: ${signal} ends the agent, records it and exits ${code}; the same command resumes`, () =>
       inScratch(async place => {
@@ -59,16 +59,12 @@ describe('interrupting', () => {
         expect(told.stderr).toContain('Interrupted and recorded. The same command resumes loop shop.');
         await gone();
         const ended = (await events(place)).filter(event => event.type === 'iteration.ended');
-        expect(ended.map(event => event.outcome)).toEqual(['interrupted']);
+        expect(ended).toMatchObject([{ outcome: 'interrupted', because: expect.stringContaining(because) }]);
         expect((await place.ralph(['status'])).stdout).toContain('the same `ralph run` resumes');
-        const again = place.start([
-          ...words.slice(0, 3),
-          'cat >/dev/null; echo Task US-001 complete',
-          '--verify',
-          'true',
-        ]);
-        expect((await again.ended).stdout).toMatch(/^Done: 1 of 1 task done, 2 iterations/);
-        expect(again.said()).toContain('shop, resumed after iteration 1');
+        const works = 'cat >/dev/null; echo Task US-001 complete';
+        const again = await place.ralph([...words.slice(0, 3), works, '--verify', 'true']);
+        expect(again.stdout).toMatch(/^Done: 1 of 1 task done, 2 iterations/);
+        expect(again.stderr).toContain('shop, resumed after iteration 1');
       }));
   }
 
