@@ -116,7 +116,8 @@ beforeAll(async () => {
   copy = copyOfRepository();
   addTriage(copy);
   copy.add('drive.ts', 'src/drive.ts');
-  told = { prd: await tellOf('prd'), triage: await tellOf('triage') }; // the second need not compile the copy again
+  const [prd, triage] = await Promise.all([tellOf('prd'), tellOf('triage')]);
+  told = { prd, triage };
 });
 afterAll(() => copy.end());
 
