@@ -40,5 +40,5 @@ export default function setup(): () => void {
   const compiled = join(import.meta.dirname, '..', 'node_modules', '.cache', 'ralph-test');
   boundCompiled(compiled);
   process.env['NODE_COMPILE_CACHE'] = compiled;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }); // a program that ends may still write
 }
