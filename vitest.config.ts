@@ -27,10 +27,13 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/** Node loads the sources itself, as it does for Ralph, and keeps what it compiled for the next fork and the hosts. */
+const native = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
+
 /** One project after the other: a fork is kept only for the next file of its own project. */
 const project = (
   groupOrder: number,
-  test: { name: string; include: string[]; exclude?: string[]; isolate?: boolean; setupFiles?: string },
+  test: { name: string; include: string[]; exclude?: string[]; setupFiles?: string } & Partial<typeof native>,
 ) => ({
   extends: true as const,
   test: { ...test, sequence: { groupOrder } },
@@ -47,14 +50,14 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     passWithNoTests: false,
     projects: [
-      project(0, { name: 'pure', include: pure, exclude: left, isolate: false }),
+      project(0, { name: 'pure', include: pure, exclude: [...left, ...alone], ...native }),
       project(1, { name: 'alone', include: alone }),
       project(2, {
         name: 'shared',
         include: ['test/**/*.test.ts'],
         exclude: [...left, ...pure, ...alone],
-        isolate: false,
         setupFiles: 'test/end-leftovers.ts',
+        ...native,
       }),
     ],
   },

@@ -1,6 +1,7 @@
 // A process that carries out one command line after the other as `src/cli/main.ts` would, so that a test need not start
 // Node for each: orders come in on one pipe, what was said goes out on another, and it ends with whoever started it.
 import { createReadStream, writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { complain } from '../../src/cli/output/complaint.ts';
 import { runProgram } from '../../src/cli/program.ts';
@@ -39,6 +40,7 @@ const answer = (code: number, isLast = true): void => {
 const exited = (code: number): void => answer(code);
 
 let home: string | undefined;
+let isFlushed = false;
 
 /** Programs that Ralph keeps open until its process ends are of the test before: to another they are a look at /proc each. */
 function endLeftovers(): void {
@@ -67,7 +69,10 @@ async function carryOut({ words, cwd, env, columns }: Order): Promise<void> {
   for (const [at, name] of signals.entries())
     for (const one of process.listeners(name as 'exit'))
       if (!before[at]?.includes(one)) process.removeListener(name, one); // main.ts leaves them to the end of its process
+  process.chdir('/'); // whoever looks for what works there must not find us
   answer(code, false);
+  if (!isFlushed) flushCompileCache(); // not at the end alone: hosts that start now need not compile it all again
+  isFlushed = true;
 }
 
 process.on('uncaughtException', error => process.exit(complained(error)));

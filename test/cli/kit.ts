@@ -27,6 +27,8 @@ export type { Told };
 const repository = join(import.meta.dirname, '..', '..');
 export const pinnedNode = join(repository, 'node_modules', 'node', 'bin', 'node');
 export const binary = join(repository, 'dist', 'ralph.cjs');
+/** As users start it: with what was compiled of the bundle before. */
+const command = join(repository, 'bin', 'ralph');
 const deadlineMs = 45_000;
 
 if (!isBuilt()) execFileSync(pinnedNode, [join(repository, 'scripts', 'build.mjs')], { stdio: 'inherit' });
@@ -77,7 +79,7 @@ function startIn(
   project: string,
   manner: Manner,
 ): Live {
-  const child = spawn(pinnedNode, [manner.binary ?? binary, ...words], {
+  const child = spawn(pinnedNode, [manner.binary ?? command, ...words], {
     cwd: manner.cwd ?? project,
     env: variables({ ...env, ...manner.env }),
     stdio: [manner.input === undefined && !manner.holdsInput ? 'ignore' : 'pipe', 'pipe', 'pipe'],

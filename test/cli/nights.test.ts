@@ -103,15 +103,15 @@ describe.skipIf(!isInstalled('git'))('ten stories, nobody there (needs git)', ()
 
   it('F83: an agent that is silent about its first story costs that story; after three of them the loop ends and says why', () =>
     inScratch(async place => {
-      backlog(place);
+      backlog(place, ids.slice(0, 4));
       const silent = 'echo thinking';
       await run(place, agentFor(place, { 'US-001': silent }), '--max-attempts', '2');
-      expect(passes(place)).toEqual(ids.map(id => id !== 'US-001'));
+      expect(passes(place)).toEqual([false, true, true, true]);
     }));
 
   it('F83: three in a row that get nowhere end it', () =>
     inScratch(async place => {
-      backlog(place);
+      backlog(place, ids.slice(0, 6));
       const told = await run(place, agentFor(place, { 'US-00[2-5]': 'echo thinking' }), '--max-attempts', '2');
       expect(told.code).toBe(6);
       expect(told.stdout).toContain('3 tasks blocked in a row and none done between, 3 allowed (--max-blocked)');

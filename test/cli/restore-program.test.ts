@@ -8,10 +8,13 @@ import { git, makeRepository, runWith, worker } from './repository.ts';
 const built = join(dirname(binary), 'apply-restore.js');
 const another = 'throw new Error("another program");';
 
+/** Not the library, and not what was compiled. */
+const isOfTheBinary = (path: string): boolean => !/\/(?:cache|chunks)$|\.map$/.test(path);
+
 /** A package of its own, as npm installs it; what it runs can be replaced. */
 function installed(place: Scratch): { readonly binary: string; readonly program: string } {
   const folder = join(place.root, 'installed');
-  cpSync(dirname(binary), join(folder, 'dist'), { recursive: true });
+  cpSync(dirname(binary), join(folder, 'dist'), { recursive: true, filter: isOfTheBinary });
   copyFileSync(join(dirname(dirname(binary)), 'package.json'), join(folder, 'package.json'));
   return { binary: join(folder, 'dist/ralph.cjs'), program: join(folder, 'dist/apply-restore.js') };
 }

@@ -112,7 +112,7 @@ describe('strict JSON', () => {
         else if (read.ok) expect(read.value).toEqual(JSON.parse(strict));
         else expect(read.message).toContain('given twice');
       }),
-      { numRuns: 3_000, examples: [['[null,]'], ['[,]'], ['[1,,]'], ['{"":[0,],}'], ['",]"'], ['[0],']] },
+      { numRuns: 800, examples: [['[null,]'], ['[,]'], ['[1,,]'], ['{"":[0,],}'], ['",]"'], ['[0],']] },
     );
   });
 

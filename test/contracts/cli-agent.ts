@@ -44,6 +44,15 @@ export const plainPrices: PriceBook = {
   knows: () => true,
 };
 
+/** They come to the driver before any reader sees them: one agent with a stream and those of plain text play them for all. */
+const ofDriver: ReadonlySet<Fault> = new Set([
+  'never-first-byte',
+  'floods',
+  'one-long-line',
+  'spawns-orphan',
+  'holds-pipe',
+]);
+
 const momentMs = 300;
 /** Only what is meant to fire is short: a busy machine must not make a good agent look bad. */
 const shortTimers: Readonly<Partial<Record<string, Timers>>> = {
@@ -96,7 +105,8 @@ export function cliAgentContract(cli: AgentCli, expected: Expected): void {
 
   const clock = expected.reset === 'soon' ? { now: Date.now } : {};
   const make = (fault: Fault): Performer => playing(cli, fault, clock);
-  faultContract({ name, make, directory: scratchDirectory, ...expected });
+  const elsewhere = name === 'claude' || expected.notHere === plainText ? new Set<Fault>() : ofDriver;
+  faultContract({ name, make, directory: scratchDirectory, elsewhere, ...expected });
 
   describe(`the adapter ${name}`, () => {
     it('can be steered exactly when it says how', () => {

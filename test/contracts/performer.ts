@@ -82,14 +82,11 @@ export function performerContract(subject: PerformerSubject): void {
       expect(Object.keys(can).sort()).toEqual(['interactive', 'resume', 'steer', 'usage']);
     });
 
-    it('ends exactly once, last, with its message', async () => {
-      const end = endOf(await perform('greets'));
+    it('ends exactly once, last, with its message, whose words it tells as they come', async () => {
+      const activities = await perform('greets');
+      const end = endOf(activities);
       expect(end.message.trim()).toBe(greeting);
       expect(end.failure).toBeUndefined();
-    });
-
-    it('tells its words as they come, and they are its message', async () => {
-      const activities = await perform('greets');
       const words = activities.map(each => (each.type === 'text' && each.channel === 'output' ? each.text : ''));
       expect(words.join('').trim()).toBe(endOf(activities).message.trim());
     });

@@ -219,7 +219,7 @@ const worlds = fc
   .tuple(parts, fc.array(roll, { minLength: 20, maxLength: 250, size: 'max' }))
   .map(world => live(...world));
 const plain = (state: State): unknown => JSON.parse(JSON.stringify(packState(state)));
-const runs = { numRuns: 80 };
+const runs = { numRuns: 40 };
 
 const fold = (events: readonly Event[], each: (before: State, event: Event, after: State) => void): State => {
   let state = initialState;
@@ -358,7 +358,7 @@ describe('for any loop', () => {
         const state = other.events.reduce(evolve, one.state);
         expect(state.iterations.begun).toBeGreaterThanOrEqual(one.state.iterations.begun);
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 });

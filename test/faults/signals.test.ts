@@ -35,7 +35,7 @@ async function midStream(agent = 'prd-waits'): Promise<Running> {
 async function expectResumed(): Promise<void> {
   await checkNobodyLeft(stage, await stage.ledger());
   stage.openGate();
-  expect((await stage.run('prd-waits').ended).code).toBe(0);
+  expect((await stage.runWarm('prd-waits')).code).toBe(0);
   const { events } = await checkFinished(stage, 1, readFileSync(stage.document, 'utf8'));
   expect(ofType(events, 'iteration.ended').map(event => event.outcome)).toEqual(['interrupted', 'succeeded']);
   expect(readFileSync(stage.document, 'utf8')).toContain('"passes":true');
@@ -58,12 +58,13 @@ describe('SIGKILL while the agent speaks', () => {
     const running = await midStream();
     running.child.kill('SIGKILL');
     await running.ended;
-    const { code } = await stage.run('prd-waits', {}, ['--max-iterations', '1']).ended;
+    const { code } = await stage.runWarm('prd-waits', ['--max-iterations', '1']);
     expect(code).toBe(3);
     expect(stage.starts()).toEqual(['1 US-001']);
   });
 });
 
+/** Those of a person and of a terminal (F10, F11): `test/cli/live.test.ts`. */
 describe('a polite signal', () => {
   it('F09: SIGTERM stops the agent, records it and exits 143', async () => {
     const running = await midStream();
@@ -74,40 +75,6 @@ describe('a polite signal', () => {
     const [record] = await stage.ledger();
     expect(ofType(record!.events, 'iteration.ended')).toMatchObject([
       { outcome: 'interrupted', because: expect.stringContaining('SIGTERM') },
-    ]);
-    await expectResumed();
-  });
-
-  it('F10: one Ctrl-C stops the agent, records it and exits 130', async () => {
-    const running = await midStream();
-    running.child.kill('SIGINT');
-    const { code, errors } = await running.ended;
-    expect(code).toBe(130);
-    expect(errors).toContain('Ctrl-C again ends at once');
-    const [record] = await stage.ledger();
-    expect(ofType(record!.events, 'iteration.ended').map(event => event.outcome)).toEqual(['interrupted']);
-    await expectResumed();
-  });
-
-  it('F10: the second Ctrl-C ends an agent that will not go, at once and consistently', async () => {
-    const running = await midStream('prd-stays');
-    running.child.kill('SIGINT');
-    await until('the first press was answered', () => running.errors().includes('Ctrl-C again ends at once'));
-    const again = setInterval(() => running.child.kill('SIGINT'), 100); // two at once are taken for one
-    const { code, errors } = await running.ended;
-    clearInterval(again);
-    expect(code).toBe(130);
-    expect(errors).toContain('Ended at once');
-    await expectResumed();
-  });
-
-  it('F11: a closed terminal stops a run in the foreground and is recorded', async () => {
-    const running = await midStream();
-    running.child.kill('SIGHUP');
-    expect((await running.ended).code).toBe(143);
-    const [record] = await stage.ledger();
-    expect(ofType(record!.events, 'iteration.ended')).toMatchObject([
-      { outcome: 'interrupted', because: expect.stringContaining('terminal was closed') },
     ]);
     await expectResumed();
   });

@@ -27,7 +27,7 @@ const agentIsUp = (): Promise<void> => until('the agent is up', () => stage.star
 
 /** The same command without the fault reaches the end, and nothing that was recorded is lost. */
 async function expectResumed(agent = 'prd-works'): Promise<void> {
-  const { code, errors } = await stage.run(agent).ended;
+  const { code, errors } = await stage.runWarm(agent);
   expect([code, errors]).toEqual([0, expect.not.stringContaining('internal error')]);
   await checkFinished(stage, 2, readFileSync(stage.document, 'utf8'));
 }
@@ -96,7 +96,7 @@ async function expectDiskFull(running: ReturnType<Stage['run']>): Promise<void> 
   expect(ofType(record!.events, 'escalation.raised').map(event => event.escalation)).toMatchObject([
     { kind: 'storage', summary: 'The disk is full' },
   ]);
-  const inbox = await stage.ralph(['inbox']).ended;
+  const inbox = await stage.warm(['inbox']);
   expect(inbox.output).toContain('The disk is full');
 }
 
@@ -145,7 +145,7 @@ describe('a home that cannot be written (F41)', () => {
   it.runIf(!isRoot || strangersCanRead(import.meta.filename)).each(['a new one', 'one with a ledger'])(
     'is refused at the start with its path and the fix, exit 2: %s (needs a clone that others can read when root)',
     async kind => {
-      if (kind === 'one with a ledger') expect((await stage.run().ended).code).toBe(0);
+      if (kind === 'one with a ledger') expect((await stage.runWarm()).code).toBe(0);
       else mkdirSync(stage.home);
       const before = await stage.ledger();
       chmodSync(stage.folder, 0o755);

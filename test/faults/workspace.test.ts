@@ -32,8 +32,12 @@ function git(...args: readonly string[]): string {
 }
 
 const flags = ['--no-commit', '--allow-red-start', '--yes', '--no-input'];
-const run = (agent?: string, before: readonly string[] = [], more: readonly string[] = []) =>
-  stage.run(agent, { before }, [...flags, ...more]);
+const run = (agent?: string) => stage.run(agent, {}, flags);
+/** Where it is not killed: in a process that is warm. */
+const finishes = async (agent?: string): Promise<void> => {
+  const { code, errors } = await stage.runWarm(agent, flags);
+  expect([code, errors]).toEqual([0, expect.not.stringContaining('internal error')]);
+};
 
 const refs = (): readonly string[] =>
   git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/ralph').trim().split('\n');
@@ -64,8 +68,7 @@ describe('F05: a checkpoint that the ledger knows has lost its ref', () => {
     await killedAtWork();
     const [before] = refs();
     git('update-ref', '-d', before!.split(' ')[1]!);
-    const { code, errors } = await run('prd-waits').ended;
-    expect([code, errors]).toEqual([0, expect.not.stringContaining('internal error')]);
+    await finishes('prd-waits');
     expect(refs()).toContain(before);
     await expectOneRefPerRow();
   });
@@ -76,8 +79,8 @@ describe('F05: a checkpoint that the ledger knows has lost its ref', () => {
     const [commit, ref] = before!.split(' ') as [string, string];
     git('update-ref', '-d', ref);
     rmSync(join(stage.project, '.git', 'objects', commit.slice(0, 2), commit.slice(2)));
-    expect((await run('prd-waits').ended).code).toBe(0);
-    const listed = await stage.ralph(['checkpoint', 'list']).ended;
+    await finishes('prd-waits');
+    const listed = await stage.warm(['checkpoint', 'list']);
     expect(listed.output).toMatch(/missing|gone/i);
   });
 });
@@ -112,13 +115,12 @@ done | ${real} "$@"
     expect((await running.ended).signal).toBe('SIGKILL');
     const [record] = await stage.ledger();
     expect([ofType(record!.events, 'checkpoint.made').length, refs().length]).toEqual([1, 2]);
-    expect((await run('prd-waits').ended).code).toBe(0);
+    await finishes('prd-waits');
     await expectOneRefPerRow();
   });
 });
 
-const restoreFirst = (before: readonly string[] = []) =>
-  stage.ralph(['checkpoint', 'restore', '1', '--yes'], { before }).ended;
+const restoreFirst = ['checkpoint', 'restore', '1', '--yes'];
 
 describe('F07: ralph checkpoint restore is killed', () => {
   const work = (): readonly boolean[] =>
@@ -128,10 +130,10 @@ describe('F07: ralph checkpoint restore is killed', () => {
   it.skipIf(noTracing !== undefined).each(['unlink', 'rename'])(
     `at the first %s of any of its processes: all or nothing after running again, and undone by the checkpoint before it${whenTraced}`,
     async call => {
-      expect((await run().ended).code).toBe(0);
+      await finishes();
       const before = refs().length;
-      await restoreFirst(tampering(`${call}:signal=SIGKILL:when=1`));
-      const { code, output, errors } = await restoreFirst();
+      await stage.ralph(restoreFirst, { before: tampering(`${call}:signal=SIGKILL:when=1`) }).ended;
+      const { code, output, errors } = await stage.warm(restoreFirst);
       expect([code, `${output}${errors}`]).toEqual([0, expect.not.stringContaining('internal error')]);
       expect([work(), mine()]).toEqual([[false, false], 'not committed\n']);
       await expectOneRefPerRow();
@@ -174,7 +176,7 @@ describe('F39: the disk is full when git writes objects', () => {
       { kind: 'storage' },
     ]);
     rmSync(join(mounted!, 'filler'));
-    expect((await run('prd-waits').ended).code).toBe(0);
+    await finishes('prd-waits');
     await expectOneRefPerRow();
   });
 });

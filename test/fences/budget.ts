@@ -65,9 +65,13 @@ function commandIn({ imports }: Module, node: ts.Node): { command: string; file:
   return command === '' || file === undefined ? [] : [{ command, file }];
 }
 
+export function writeBudget(root: string, modules: Modules): void {
+  const weights = weightsOf(modules, house.coldStartEntry!);
+  writeFileSync(join(root, house.budgetFile!), `${JSON.stringify(weights, null, 2)}\n`);
+}
+
 // `node test/fences/budget.ts --write` writes the table again.
 if (import.meta.main === true && process.argv.includes('--write')) {
   const root = join(import.meta.dirname, '..', '..');
-  const weights = weightsOf(readModules(root, 'src'), house.coldStartEntry!);
-  writeFileSync(join(root, house.budgetFile!), `${JSON.stringify(weights, null, 2)}\n`);
+  writeBudget(root, readModules(root, 'src'));
 }

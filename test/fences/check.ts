@@ -56,9 +56,8 @@ const treeRules = Object.keys(perTree) as (keyof typeof perTree)[];
 
 export const rules: readonly Rule[] = [...fileRules, ...treeRules];
 
-export function findBreaks(root: string, house: House): Break[] {
+export function findBreaks(root: string, house: House, modules: Modules = readModules(root, 'src')): Break[] {
   const breaks: Break[] = [];
-  const modules = readModules(root, 'src');
   for (const [file, module] of modules) {
     for (const rule of fileRules) {
       for (const { detail } of perFile[rule](module, house)) breaks.push({ file, rule, detail });

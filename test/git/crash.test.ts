@@ -184,10 +184,10 @@ describe('F07: killed in the middle of a restore', () => {
   it.each(['restore.json.new', 'restore.json', 'restore.json.lock'])(
     'when %s is there: old or new, and again completes it',
     async file => {
-      for (let index = 0; index < 200; index += 1) repo.write(`folder-${index % 7}/file-${index}`, `old ${index}`);
+      for (let index = 0; index < 60; index += 1) repo.write(`folder-${index % 7}/file-${index}`, `old ${index}`);
       const old = repo.tree();
       const one = await saved(checkpoints, 1);
-      for (let index = 0; index < 200; index += 1) {
+      for (let index = 0; index < 60; index += 1) {
         if (index % 3 === 0) repo.remove(`folder-${index % 7}/file-${index}`);
         else repo.write(`folder-${index % 7}/file-${index}`, `new ${index}`);
       }

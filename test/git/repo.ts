@@ -140,8 +140,8 @@ function fileAsText(file: Buffer): string {
 }
 
 function theirsOf(top: string, git: Repo['git']): Readonly<Record<string, string>> {
-  const folder = git('rev-parse', '--absolute-git-dir').trim();
-  const common = join(top, git('rev-parse', '--git-common-dir').trim());
+  const [folder = '', shared = ''] = git('rev-parse', '--absolute-git-dir', '--git-common-dir').split('\n');
+  const common = join(top, shared);
   const bytes = (path: string) => {
     try {
       return createHash('sha256').update(readFileSync(path)).digest('hex');
@@ -156,7 +156,7 @@ function theirsOf(top: string, git: Repo['git']): Readonly<Record<string, string
     exclude: bytes(join(common, 'info', 'exclude')),
     logs: bytes(join(folder, 'logs', 'HEAD')),
     refs: git('for-each-ref', 'refs/heads', 'refs/tags', 'refs/stash', 'refs/remotes'),
-    stashes: git('stash', 'list'),
+    stashes: bytes(join(common, 'logs', 'refs', 'stash')), // what `git stash list` reads
     status: git('status', '--porcelain=v2', '--branch', '--untracked-files=all', '-z'),
   };
 }

@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -111,7 +112,7 @@ function scratchIn(root: string): Scratch {
     tree() {
       const variables = { ...environment, GIT_INDEX_FILE: join(root, 'raw-index') };
       const raw = { cwd: top, env: variables, encoding: 'utf8' as const, stdio: 'pipe' as const };
-      execFileSync('git', ['-c', 'core.autocrlf=false', 'read-tree', '--empty'], raw);
+      rmSync(variables.GIT_INDEX_FILE, { force: true });
       execFileSync('git', ['-c', 'core.autocrlf=false', '-c', 'core.safecrlf=false', 'add', '-A'], raw);
       return execFileSync('git', ['write-tree'], raw).trim();
     },

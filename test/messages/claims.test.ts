@@ -334,7 +334,7 @@ describe('given any text at all', () => {
         expect(signals.doneElsewhere.length).toBeLessThanOrEqual(9);
         expect(signals.escalate?.options.length ?? 0).toBeLessThanOrEqual(9);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 500 },
     );
   });
 
@@ -354,7 +354,7 @@ describe('given any text at all', () => {
           );
         if (signals.escalate) expect([signals.done, signals.promise, signals.checkbox]).toEqual([false, false, false]);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 800 },
     );
   });
 
@@ -365,7 +365,7 @@ describe('given any text at all', () => {
         const unix = message.replace(/\r\n?/g, '\n');
         expect(read(unix.replaceAll('\n', '\r\n'))).toEqual(read(unix));
       }),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   });
 });

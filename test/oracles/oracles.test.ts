@@ -71,7 +71,8 @@ function changedFields(got: string, wanted: string): unknown {
     .map(field => ({ field, now: text(now[field]), wanted: text(then[field]) }));
 }
 
-const every = ledgerFiles.flatMap(file => [...readLedgers(file)]);
+const byFile = new Map(ledgerFiles.map(file => [file, [...readLedgers(file)]]));
+const every = [...byFile.values()].flat();
 
 function firstDifference(fold: Fold): unknown {
   for (const ledger of every) {
@@ -83,7 +84,7 @@ function firstDifference(fold: Fold): unknown {
 
 describe('the ledgers of 0.4.0', () => {
   it.each(ledgerFiles)('%s folds to the recorded states and effects', file => {
-    for (const ledger of readLedgers(file)) expect(difference(ledger, evolve)).toBeUndefined();
+    for (const ledger of byFile.get(file) ?? []) expect(difference(ledger, evolve)).toBeUndefined();
   });
 
   it('each answer to each question of Ralph is decided as 0.4.0 decided it', () => {

@@ -18,6 +18,7 @@ import { openLedger } from '../../src/app/app.ts';
 import type { Event } from '../../src/core/event.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import type { Verified } from '../../src/ledger/ledger.ts';
+import { hosted } from '../cli/hosts.ts';
 
 export const agentPath = (name: string): string => resolve(import.meta.dirname, '../fixtures/agents', name);
 const program = resolve(import.meta.dirname, '../../dist/ralph.cjs');
@@ -59,8 +60,11 @@ export interface Stage {
   readonly project: string;
   readonly document: string;
   ralph(words: readonly string[], options?: RunOptions): Running;
+  /** The same command line in a process that is warm, where the process itself is not what is looked at. */
+  warm(words: readonly string[]): Promise<Omit<Ended, 'signal'>>;
   /** `ralph run` of the document with this agent, checked, without waits between failures. */
   run(agent?: string, options?: RunOptions, more?: readonly string[]): Running;
+  runWarm(agent?: string, more?: readonly string[]): Promise<Omit<Ended, 'signal'>>;
   /** Every loop in the ledger, oldest first; none while there is no ledger. */
   ledger(): Promise<readonly LoopRecord[]>;
   /** One line per start of an agent: iteration and task. */
@@ -91,36 +95,32 @@ export function makeStage(stories = 5, folder?: string): Stage {
   const document = join(project, 'PRD.json');
   writeFileSync(document, documentText(stories));
   const started: ChildProcess[] = [];
+  const environment = { PATH: process.env['PATH'] ?? '', HOME: root, RALPH_HOME: home };
   const ralph = (words: readonly string[], options: RunOptions = {}): Running => {
     const running = start([...(options.before ?? []), process.execPath, options.program ?? program, ...words], {
       directory: options.directory ?? project,
-      env: { PATH: process.env['PATH'] ?? '', HOME: root, RALPH_HOME: home, ...options.env },
+      env: { ...environment, ...options.env },
     });
     started.push(running.child);
     return running;
   };
+  const warm: Stage['warm'] = async words => {
+    const { code, stdout, stderr } = await hosted({ words, cwd: project, env: environment }).told;
+    return { code, output: stdout, errors: stderr };
+  };
+  const runWords = (agent: string, more: readonly string[]): readonly string[] => [
+    ...['run', 'PRD.json', '--agent-command', agentPath(agent), '--verify', workCheck],
+    ...['--allow-red-start', '--backoff-base', '10ms', ...more],
+  ];
   return {
     folder: root,
     home,
     project,
     document,
     ralph,
-    run: (agent = 'prd-works', options = {}, more = []) =>
-      ralph(
-        [
-          'run',
-          'PRD.json',
-          '--agent-command',
-          agentPath(agent),
-          '--verify',
-          workCheck,
-          '--allow-red-start',
-          '--backoff-base',
-          '10ms',
-          ...more,
-        ],
-        options,
-      ),
+    warm,
+    run: (agent = 'prd-works', options = {}, more = []) => ralph(runWords(agent, more), options),
+    runWarm: (agent = 'prd-works', more = []) => warm(runWords(agent, more)),
     ledger: () => readLedger(home),
     starts: () => linesOf(join(project, 'starts.log')),
     gate: () => void spawnSync('sh', ['-c', 'mkfifo gate'], { cwd: project }),

@@ -28,6 +28,8 @@ export interface Ran {
 export interface Copy {
   readonly folder: string;
   readonly read: (path: string) => string;
+  /** What was added to it, or written into. */
+  readonly changed: ReadonlySet<string>;
   /** A file of `test/fixtures/recipes`, its imports made to fit its new place. */
   readonly add: (fixture: string, path: string) => void;
   /** One row of a table, before the line that begins with `before`. */
@@ -50,12 +52,15 @@ export function copyOfRepository(): Copy {
   for (const part of parts) cpSync(join(root, part), join(folder, part), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+  const changed = new Set<string>();
   const write = (path: string, text: string): void => {
+    changed.add(path);
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   };
   return {
     folder,
+    changed,
     read,
     add: (fixture, path) => write(path, moved(readFileSync(join(fixtures, fixture), 'utf8'), path)),
     row(path, row, before) {

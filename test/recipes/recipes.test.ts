@@ -2,12 +2,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeBudget } from '../fences/budget.ts';
 import { findBreaks } from '../fences/check.ts';
 import { house, surface } from '../fences/house.ts';
+import { type Modules, readModules } from '../fences/module.ts';
 import { type Copy, copyOfRepository, type Ran } from './copy.ts';
 import { addTriage } from './triage.ts';
 
 let copy: Copy;
+let modules: Modules;
 let types: Promise<Ran>;
 let project: string;
 let ralph: (...words: readonly string[]) => Promise<Ran>;
@@ -32,14 +35,11 @@ beforeAll(async () => {
   // A surface: one folder, and its row among the rooms of the house.
   copy.add('page.ts', 'src/page/page.ts');
   // Then `npm run docs` and `npm run budget`.
-  const made = await Promise.all([
-    copy.node(['scripts/docs.ts', '--write']),
-    copy.node(['test/fences/budget.ts', '--write']),
-  ]);
-  expect(made).toMatchObject([{ code: 0 }, { code: 0 }]);
-  const settings = { extends: './tsconfig.json', include: ['src'] };
-  writeFileSync(join(copy.folder, 'tsconfig.recipes.json'), JSON.stringify(settings));
-  types = copy.node(['node_modules/typescript/bin/tsc', '-p', 'tsconfig.recipes.json']);
+  const docs = copy.node(['scripts/docs.ts', '--write']);
+  modules = readModules(copy.folder, 'src');
+  writeBudget(copy.folder, modules);
+  expect(await docs).toMatchObject({ code: 0 });
+  types = copy.node([join(import.meta.dirname, 'types.ts'), copy.folder, ...copy.changed]);
 
   project = join(copy.folder, 'scratch', 'project');
   const bin = join(copy.folder, 'scratch', 'bin');
@@ -61,9 +61,8 @@ afterAll(async () => {
 describe('after the recipes', () => {
   it('the fences hold', () => {
     const { bundle } = house.pathLists; // vitest and knip name tests, which are not copied
-    expect(
-      findBreaks(copy.folder, { ...house, rooms: { ...house.rooms, page: surface }, pathLists: { bundle } }),
-    ).toEqual([]);
+    const withPage = { ...house, rooms: { ...house.rooms, page: surface }, pathLists: { bundle } };
+    expect(findBreaks(copy.folder, withPage, modules)).toEqual([]);
   });
 
   it('the linter has nothing to say', async () => {

@@ -1,4 +1,4 @@
-// The small fixed-seed form of `npm run simulate`: five hundred loops through the real engine, crashing anywhere.
+// The small fixed-seed form of `npm run simulate`: two hundred and fifty loops through the real engine, crashing anywhere.
 import { describe, expect, it } from 'vitest';
 import type { TerminationReason } from '../../src/core/event.ts';
 import { simulate } from './simulate.ts';
@@ -16,9 +16,9 @@ const reasons: readonly TerminationReason[] = [
 ];
 
 /** Two ends are rare: these seeds come to them. */
-const seeds = [...Array.from({ length: 500 }, (_, at) => at + 1), 1_723, 2_451];
+const seeds = [...Array.from({ length: 250 }, (_, at) => at + 1), 1_723, 2_451];
 
-describe('five hundred seeded loops', () => {
+describe('two hundred and fifty seeded loops', () => {
   it('each settle, obey every law, and together end for all nine reasons, with crashes and parallel iterations', async () => {
     const seen = new Map<string, number>();
     let crashes = 0;
@@ -34,8 +34,8 @@ describe('five hundred seeded loops', () => {
       parallel += result.parallelSeen ? 1 : 0;
     }
     expect([...seen.keys()].sort()).toEqual([...reasons].sort());
-    expect(crashes).toBeGreaterThan(375);
-    expect(parallel).toBeGreaterThan(125);
+    expect(crashes).toBeGreaterThan(185);
+    expect(parallel).toBeGreaterThan(60);
   });
 
   it.each([1_846, 17_037, 27_782, 31_710, 49_956])('seed %i, which once broke a law, keeps them all', async seed => {

@@ -50,7 +50,7 @@ it('given any moment up to the year 9999, then it reads as the platform’s own 
     fc.property(fc.integer({ min: 1, max: 253_402_300_799_999 }), at => {
       expect(isoTime(at)).toBe(new Date(at).toISOString());
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 

@@ -140,6 +140,7 @@ describe('ralph demo', () => {
       const refs = (): string => git('for-each-ref') + git('status', '--porcelain', '--untracked-files=all');
       const before = refs();
       const told = await place.start(['demo', '--fast', '--ascii']).ended;
+      expect(told.stdout).toMatch(/^Done: 4 of 4 tasks done, 8 iterations/);
       expect(told.stdout + told.stderr).toMatch(/^[\n -~]*$/);
       expect(told.stderr).toMatch(/checkpoint \d restored/);
       expect(refs()).toBe(before);

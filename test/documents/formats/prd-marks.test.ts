@@ -123,7 +123,7 @@ const indexOf = (text: string) => prd.markWithIndex(text, undefined, []).index;
 
 describe('for any document and any marks', () => {
   const property = (check: (source: string, marks: readonly TaskMark[]) => void) =>
-    fc.assert(fc.property(documents, marksets, check), { numRuns: 300 });
+    fc.assert(fc.property(documents, marksets, check), { numRuns: 150 });
 
   it('reading what was marked gives what was marked', () => {
     property((source, marks) => {

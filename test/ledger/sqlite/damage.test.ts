@@ -60,7 +60,11 @@ const cases: readonly DamageCase[] = [
   { what: 'the schema is noise', damage: bytes => Buffer.from(bytes).fill(0xa5, 100, pageBytes), saved: all },
 ];
 
+/** Made once and copied. */
+let filled: Buffer | undefined;
+
 async function fill(path: string): Promise<void> {
+  if (filled !== undefined) return writeFileSync(path, filled);
   const { store, mailbox } = await opened(path);
   for (const loop of loops) {
     const events = Array.from({ length: eventsPerLoop - 1 }, (_, index) => guidance(`${mark} ${loop} ${index + 1}`));
@@ -68,6 +72,7 @@ async function fill(path: string): Promise<void> {
   }
   await mailbox.send('a', 'ann', { command: 'stop' }, 1);
   await store.close();
+  filled = readFileSync(path);
 }
 
 function savedOf(failure: StoreFailure): { readonly aside: string; readonly events: number } {
