@@ -162,6 +162,16 @@ describe('bin/ralph on a Node that is new enough', () => {
     expect(compiled()).toHaveLength(3);
   });
 
+  it('keeps what help needs apart from what a dry run needs, which is more', () => {
+    put('dist/ralph.cjs', signed(program));
+    for (const words of [['where', '--dry-run'], ['--help'], ['where', '-h']]) run(pinned, ralph, ...words);
+    expect(
+      compiled()
+        .map(name => name.split('-').at(-1))
+        .sort(),
+    ).toEqual(['help', 'other']);
+  });
+
   it('runs without what was compiled where that is damaged, where flags change the code, and where nothing can be written', () => {
     put('dist/ralph.cjs', signed(program));
     run(pinned, ralph, 'where');

@@ -14,8 +14,16 @@ const onlyReaders = (state: State): boolean =>
 const sideBySide = (state: State, task: Task): number =>
   task.spec.readOnly === true && onlyReaders(state) ? state.settings.readersMax : state.settings.parallel;
 
-export const hasRoomFor = (state: State, task: Task): boolean =>
-  state.live.length + state.claims.open.length < sideBySide(state, task);
+/**
+ * Work that passed its checks and waits for its merge leaves its place to the next task. As many may wait as may work: what
+ * begins meanwhile must not fall far behind the branch.
+ */
+function placesTaken({ live, claims, settings: { parallel } }: State): number {
+  const waiting = claims.open.filter(claim => claim.stage === 'merge').length;
+  return live.length + claims.open.length - Math.min(waiting, parallel);
+}
+
+export const hasRoomFor = (state: State, task: Task): boolean => placesTaken(state) < sideBySide(state, task);
 
 /** In the last twentieth of the money only one iteration runs at a time. */
 function roomBeside(state: State, task: Task): number {
@@ -30,7 +38,7 @@ function roomBeside(state: State, task: Task): number {
     dearestUsdMicros: state.spend.dearestUsdMicros,
     liveUsdMicros: state.live.map(one => countedUsdMicros(state.settings, one.usage)),
   });
-  return Math.min(most - state.live.length - state.claims.open.length, byCount, byMoney);
+  return Math.min(most - placesTaken(state), byCount, byMoney);
 }
 
 /** The first ready tasks for which there is room; undefined: none is ready at all. */

@@ -97,6 +97,18 @@ export const gitScript = (
     ...{ environment: environmentOf(place), variables: place.variables ?? {}, ...limits },
   });
 
+/** Folders with all that is in them, by one program: file by file it would keep us busy. What it leaves is removed by us. */
+export async function removeFolders({ environment }: GitPlace, paths: readonly string[]): Promise<void> {
+  await collectInShell({
+    command: 'rm',
+    args: ['-rf', '--', ...paths],
+    directory: '/',
+    environment,
+    timeMsMax: minute,
+  });
+  for (const path of paths) await rm(path, { recursive: true, force: true }).catch(() => {});
+}
+
 /** A shell of its own that calls git several times, all as `git` above would. */
 export const gitShell = (place: GitPlace, script: string, options: GitOptions): Promise<Collected> => {
   const { variables: more, ...limits } = options;

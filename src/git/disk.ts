@@ -1,7 +1,17 @@
 // Files on disk: what lies at a path of the repository, never seen through a symbolic link, and small durable records.
+// One look takes microseconds; handing it to another thread and back takes twenty times as long, so looks are made at once.
 import { createHash } from 'node:crypto';
-import { constants, type Dirent, opendirSync, type Stats } from 'node:fs';
-import { lstat, mkdir, open, readFile, readlink, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import {
+  constants,
+  type Dirent,
+  lstatSync,
+  opendirSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { mkdir, open, readlink, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Entry } from './call.ts';
@@ -14,8 +24,8 @@ const gone = ['ENOENT', 'ENOTDIR', 'ELOOP'];
 
 export async function kindOnDisk(top: string, path: string): Promise<Kind> {
   try {
-    for (const folder of foldersAbove(path)) if (!(await lstat(onDisk(top, folder))).isDirectory()) return 'gone';
-    const stats = await lstat(onDisk(top, path));
+    for (const folder of foldersAbove(path)) if (!lstatSync(onDisk(top, folder)).isDirectory()) return 'gone';
+    const stats = lstatSync(onDisk(top, path));
     if (stats.isFile()) return 'file';
     if (stats.isSymbolicLink()) return 'link';
     return stats.isDirectory() ? 'gone' : 'special';
@@ -31,7 +41,7 @@ export async function isOnDisk(tree: Tree, path: string, entry: Entry): Promise<
   const kind = await kindOnDisk(tree.directory, path);
   if (kind !== (entry.mode === '120000' ? 'link' : 'file')) return false;
   const where = onDisk(tree.directory, path);
-  const isProgram = ((await lstat(where)).mode & 0o100) !== 0;
+  const isProgram = (lstatSync(where).mode & 0o100) !== 0;
   if (kind === 'file' && isProgram !== (entry.mode === '100755')) return false;
   return (await objectOnDisk(tree, where, kind === 'link')) === entry.object;
 }
@@ -54,12 +64,12 @@ export async function objectOnDisk({ objectFormat }: Tree, where: Buffer, isLink
 }
 
 /** Undefined where nothing is, or where we may not look. */
-export const statsAt = (top: string, path: string): Promise<Stats | undefined> =>
-  lstat(onDisk(top, path)).catch(() => undefined);
+export const statsAt = async (top: string, path: string): Promise<Stats | undefined> =>
+  ifReadable(() => lstatSync(onDisk(top, path)));
 
 /** Tells whether a file is still the one that was looked at; empty when it is not there. */
 export async function stampOf(path: string): Promise<string> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  const stats = ifReadable(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
   return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeNs].join(':');
 }
 
@@ -84,14 +94,14 @@ export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
 
 /** Also of a path that is not there: of its nearest folder that is. */
 export async function realOf(path: string): Promise<string> {
-  const real = await realpath(path).catch(() => undefined);
+  const real = ifReadable(() => realpathSync.native(path));
   if (real !== undefined || dirname(path) === path) return real ?? path;
   return join(await realOf(dirname(path)), basename(path));
 }
 
 /** A record of a step before we take it, so that a crash in it can be finished. Undefined when there is none. */
 export async function readRecord<Content>(path: string): Promise<Content | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => undefined);
+  const text = ifReadable(() => readFileSync(path, 'utf8'));
   return text === undefined ? undefined : (JSON.parse(text) as Content);
 }
 

@@ -1,6 +1,6 @@
 // Locks of git: waited for, and taken away when a dead process left them; never one that might still be held (F71).
-import { readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
-import { lstat, rm } from 'node:fs/promises';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { complaint } from './call.ts';
@@ -38,7 +38,7 @@ const pollMs = 50;
 export async function waitForLock(path: string, rules: LockRules): Promise<Waited> {
   const until = Date.now() + rules.waitMsMax;
   for (;;) {
-    const stats = await lstat(path).catch(() => undefined);
+    const stats = ifReadable(() => lstatSync(path, { throwIfNoEntry: false }));
     if (stats === undefined) return 'free';
     if (isAbandoned(path, stats, rules)) {
       await rm(path, { force: true });

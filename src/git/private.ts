@@ -16,7 +16,7 @@ import {
   setEntries,
   sparseRows,
 } from './call.ts';
-import { kindOnDisk, realOf, stampOfIndex, succeeds } from './disk.ts';
+import { kindOnDisk, realOf, stampOf, stampOfIndex, succeeds } from './disk.ts';
 import { fromText, pathsOf, toInput } from './paths.ts';
 import { listedIn, type Repository } from './repository.ts';
 
@@ -168,6 +168,25 @@ async function put(path: string, content: string): Promise<void> {
 
 /** An index to begin with, where one was laid for it: that of a fork, whose files are its objects byte for byte, and all there is. */
 export const seedOf = (folder: string): string => `${folder}.seed`;
+
+/** The commit that a seed of this process holds, how its file is known, and the index that it was copied from. */
+const seeds = new Map<string, { readonly commit: string; readonly stamp: string; readonly from: string }>();
+
+export async function rememberSeed(seed: string, commit: string, from: string): Promise<void> {
+  seeds.set(seed, { commit, stamp: await stampOf(seed), from: await stampOf(from) });
+}
+
+/** The commit that a private index holds because it is still its seed; empty: it is not, or that is not known. */
+export async function seededCommit({ folder }: PrivateGit): Promise<string> {
+  const seed = seeds.get(seedOf(folder));
+  return seed !== undefined && seed.stamp === (await stampOf(join(folder, 'index'))) ? seed.commit : '';
+}
+
+/** Files that are ignored, but tracked all the same, are in a seed as all others are: nothing is forced until that index changes. */
+export function forcedInSeed({ folder }: PrivateGit): Forced | undefined {
+  const seed = seeds.get(seedOf(folder));
+  return seed === undefined || seed.from === '' ? undefined : { paths: [], seen: seed.from };
+}
 
 /** Whether git shall miss their files on disk. */
 const mark = (place: GitPlace, flag: '--skip-worktree' | '--no-skip-worktree', paths: readonly string[]) =>

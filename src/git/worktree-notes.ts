@@ -1,20 +1,20 @@
 // Git's notes about a worktree: the folder in .git that names it. Written and removed by us where git would do just that.
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { realOf, succeeds } from './disk.ts';
+import { ifReadable, realOf, succeeds } from './disk.ts';
 import type { Repository } from './repository.ts';
 
 type Common = Pick<Repository, 'commonDirectory'>;
 
-const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '');
+const textOf = (path: string): string => ifReadable(() => readFileSync(path, 'utf8')) ?? '';
 
 /** Of a folder whose `.git` names them, and whom they name; undefined where the two halves do not fit. */
 export async function notesOf({ commonDirectory }: Common, directory: string): Promise<string | undefined> {
-  const notes = /^gitdir: (.+)\n?$/.exec(await textOf(join(directory, '.git')))?.[1] ?? '';
+  const notes = /^gitdir: (.+)\n?$/.exec(textOf(join(directory, '.git')))?.[1] ?? '';
   const trees = await realOf(join(commonDirectory, 'worktrees'));
   if (notes === '' || (await realOf(dirname(notes))) !== trees) return undefined;
-  const back = (await textOf(join(notes, 'gitdir'))).trimEnd();
+  const back = textOf(join(notes, 'gitdir')).trimEnd();
   return (await realOf(back)) === (await realOf(join(directory, '.git'))) ? notes : undefined;
 }
 
@@ -35,7 +35,7 @@ export async function makeNotes(
   isFilled = false,
 ): Promise<boolean> {
   const { commonDirectory, gitDirectory } = repository;
-  const settings = await textOf(join(commonDirectory, 'config'));
+  const settings = textOf(join(commonDirectory, 'config'));
   const notes = join(commonDirectory, 'worktrees', basename(path));
   const isPlain = settings !== '' && !special.test(settings) && !/[\n\s]/.test(path);
   const isTaken =

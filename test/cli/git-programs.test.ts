@@ -42,6 +42,17 @@ it('one default iteration starts these gits and no other', () =>
     expect(calls.filter(name => standing.includes(name)).sort()).toEqual(standing);
   }));
 
+it('where files were only edited, their checkpoint starts one git: the private index need not follow', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-001', 'US-002', 'US-003', 'US-004']);
+    const counted = countedGit(join(place.project, '..', 'counted'), place.env['PATH'] ?? '');
+    const editor = 'cat >/dev/null; echo "$RALPH_TASK" >> a.txt; echo "Task $RALPH_TASK complete"';
+    await ok(place.ralph(runWith(editor), { env: { PATH: counted.PATH } }));
+    const calls = counted.calls().map(nameOf);
+    const ends = calls.flatMap((name, at) => (name === 'add' ? [at] : []));
+    expect(calls.slice(ends[1]! + 1, ends[2]! + 1)).toEqual(['ls-files', 'ls-files', 'update-index', 'add']);
+  }));
+
 it('a start in a repository asks these gits before its first agent, and none of them twice', () =>
   inScratch(async place => {
     makeRepository(place, ['US-001']);

@@ -130,16 +130,32 @@ describe('parallel iterations', () => {
     expect(['A', 'B'].map(id => story.task(id).status)).toEqual(['pending', 'pending']);
   });
 
-  it('given that the second ends first, then its claim is checked while the first works, and holds its place', () => {
+  it('given that the second ends first, then its claim is checked while the first works; once it waits for its merge, a third begins', () => {
     const story = two();
     story.after(second).performed(claims('B'), 2);
     expect(story.effectKeys()).toEqual(['perform:1', 'check:2']);
     story.checked(true, 2);
-    expect(story.effectKeys()).toEqual(['perform:1', 'merge:2']);
+    expect(story.effectKeys()).toEqual(['perform:1', 'merge:2', 'begin:C']);
     story.when({ type: 'merged', iteration: 2, merged: true, detail: '' });
     story.saved();
     expect(story.effectKeys()).toEqual(['perform:1', 'begin:C']);
     expect(story.state.spend.activeMs).toBe(second);
+  });
+
+  it('given work that waits for its merge, then its place is the next task’s, until as many wait as may work', () => {
+    const settings = { parallel: 1, worktreePerTask: true, checks: ['x'] };
+    const story = new Story(settings, [spec('A'), spec('B'), spec('C')]);
+    const passed = [{ name: 'x', passed: true, detail: '', durationMs: 1 }];
+    story.begin('A');
+    story.performed(claims('A'), 1);
+    expect(story.effectKeys()).toEqual(['check:1']);
+    story.when({ type: 'checked', iteration: 1, outcomes: passed });
+    expect(story.effectKeys()).toEqual(['merge:1', 'begin:B']);
+    story.begin('B');
+    story.performed(claims('B'), 2);
+    story.when({ type: 'checked', iteration: 2, outcomes: passed });
+    expect(story.effectKeys()).toEqual(['merge:1']);
+    expect(story.begin('C')).toEqual([]);
   });
 
   it('given the iteration limit, then no more begin than are left', () => {

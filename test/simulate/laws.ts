@@ -90,7 +90,10 @@ function checkStart(before: State, event: Extract<Event, { type: 'iteration.star
   law(limitedUntil <= event.at || limitedUntil > event.at + resetMsMax, `${event.performer} began before its reset`);
   law(!before.questions.open.some(one => one.performer === event.performer), `${event.performer} began unanswered`);
   law(event.iteration === before.iterations.begun + 1, 'an iteration number was skipped or used twice');
-  law(before.live.length + before.claims.open.length < before.settings.parallel, 'more live iterations than allowed');
+  const merging = before.claims.open.filter(claim => claim.stage === 'merge').length;
+  const working = before.live.length + before.claims.open.length - merging;
+  law(working < before.settings.parallel, 'more live iterations than allowed');
+  law(working + merging < 2 * before.settings.parallel, 'more work waits to be merged than is worked on');
   law(!before.control.paused && !before.control.stop, 'an iteration began although the loop was paused or stopped');
   const task = findTask(before.tasks, event.task);
   law(task?.status === 'pending', `an iteration began on a task that is ${task?.status}`);

@@ -16,6 +16,8 @@ export interface Scan {
   /** Goes from the index although it is on disk. */
   readonly drop: readonly string[];
   readonly skipped: readonly Skipped[];
+  /** Only a few small files changed, of which git knew each before. */
+  readonly isSlight: boolean;
 }
 
 export interface ScanLimits {
@@ -60,7 +62,8 @@ export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Re
   const known = new Set(found.map(({ path }) => path));
   const areRulesChanged = found.some(({ path }) => /(^|\/)\.gitignore$/.test(path));
   const more = areRulesChanged ? await forced(true) : byForce;
-  found.push(...more.filter(path => !known.has(path)).map(path => ({ isNew: false, path })));
+  const added = more.filter(path => !known.has(path)).map(path => ({ isNew: false, path }));
+  found.push(...added);
   const untracked = found.filter(({ isNew }) => isNew);
   if (untracked.length > limits.filesMax) {
     const { folder, amount } = biggest(untracked.map(({ path }) => [path, 1]));
@@ -69,8 +72,12 @@ export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Re
   const sorted = await sort(own.repository.directory, found, rules);
   if (!sorted.ok) return sorted;
   const why = 'ignored when the loop began';
-  return { ...sorted, skipped: [...sorted.skipped, ...[...left].map(path => ({ path: toText(path), why }))] };
+  const skipped = [...sorted.skipped, ...[...left].map(path => ({ path: toText(path), why }))];
+  return { ...sorted, skipped, isSlight: sorted.isSlight && untracked.length + added.length === 0 };
 }
+
+const slightFilesMax = 20;
+const slightBytesMax = 200_000;
 
 async function sort(top: string, found: readonly Found[], rules: ScanRules): Promise<Scan | Refusal> {
   const decide = decideIn(top, rules);
@@ -88,7 +95,9 @@ async function sort(top: string, found: readonly Found[], rules: ScanRules): Pro
   const skipped = sorted.flatMap(({ path, why }) =>
     why === undefined ? [] : [{ path: toText(path.replace(/\/$/, '')), why }],
   );
-  return { ok: true, update: pathsTo('update'), drop: pathsTo('drop'), skipped };
+  const [update, drop] = [pathsTo('update'), pathsTo('drop')];
+  const isSlight = update.length <= slightFilesMax && bytes <= slightBytesMax && drop.length === 0;
+  return { ok: true, update, drop, skipped, isSlight };
 }
 
 interface Decision {

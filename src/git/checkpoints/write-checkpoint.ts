@@ -6,12 +6,13 @@ import type { Collected } from '../../processes/run-detached.ts';
 import { oneLine as oneLineOf } from '../../text/text.ts';
 import { complaint, git } from '../call.ts';
 import type { Saved, SaveOrder, Skipped } from '../checkpoints.ts';
-import { stampOf, stampOfIndex } from '../disk.ts';
+import { stampOfIndex } from '../disk.ts';
 import { ownLock, ownRefLock, setRef, waitForLock } from '../locks.ts';
 import { revision, writeCommit } from '../objects.ts';
 import { toInput, toText } from '../paths.ts';
-import { type Forced, forcedPaths, initIndex, markSparse, type PrivateGit, seedOf } from '../private.ts';
+import { type Forced, forcedInSeed, forcedPaths, initIndex, markSparse, type PrivateGit, seedOf } from '../private.ts';
 import { type Refusal, refuse } from '../refusal.ts';
+import { editedTree, type Held, heldNow, treeHeld } from './edited-tree.ts';
 import { anchorTrailer, ralph, refOf } from './refs.ts';
 import { limitsByDefault, type ScanLimits, scan, specialFiles } from './scan.ts';
 import { ignoredAtStart, recordChangesAtStart, recordNothingIgnored, recordUserEdits } from './user-edits.ts';
@@ -25,7 +26,7 @@ export interface SavePlace {
   readonly memory: {
     forced?: Forced;
     sparse?: string;
-    written?: { readonly tree: string; readonly index: string };
+    held?: Held | undefined;
     /** The private index is made ahead, of the user's as it is then. */
     seeding?: Promise<Seeded | Refusal> | undefined;
   };
@@ -107,7 +108,7 @@ async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, part
   const { own, memory } = place;
   const limits = { ...limitsByDefault, ...place.limits };
   const forced = async (areRulesChanged: boolean): Promise<readonly string[]> => {
-    memory.forced = await forcedPaths(own, areRulesChanged ? undefined : memory.forced);
+    memory.forced = await forcedPaths(own, areRulesChanged ? undefined : (memory.forced ?? forcedInSeed(own)));
     return memory.forced.paths;
   };
   const stubborn = new Set<string>();
@@ -117,10 +118,10 @@ async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, part
     const isStubborn = (path: string) => stubborn.has(toText(path));
     const update = found.update.filter(path => !isStubborn(path));
     const gone = [...found.drop, ...found.update.filter(isStubborn)];
-    const known = update.length + gone.length === 0 ? await treeOfIndex(place) : undefined;
-    const written: Written = known ?? (await drop(own, gone)) ?? (await writeCheckpoint(own, update, parts));
+    const isSlight = found.isSlight && gone.length === 0;
+    const written =
+      (isSlight && (await writeSlight(place, update, parts))) || (await writeAll(place, update, gone, parts));
     if (written.ok) {
-      memory.written = { tree: written.tree, index: await stampOf(join(own.folder, 'index')) };
       const left = [...stubborn].map(path => ({ path, why: 'changed while it was read' }));
       return { ...written, skipped: [...found.skipped, ...left] };
     }
@@ -130,15 +131,30 @@ async function scanAndWrite(place: SavePlace, ignored: ReadonlySet<string>, part
   }
 }
 
-/** Where a tree is all that is wanted, and the index did not change since its tree was written. */
-async function treeOfIndex({ own, memory: { written }, until }: SavePlace): Promise<Written | undefined> {
-  if (until !== 'tree' || written === undefined) return undefined;
-  const isSame = written.index !== '' && written.index === (await stampOf(join(own.folder, 'index')));
-  return isSame ? { ok: true, tree: written.tree, commit: '' } : undefined;
+/** Undefined where the index must say it, or where nothing keeps what a checkpoint would be made of. */
+async function writeSlight({ own, memory }: SavePlace, edited: readonly string[], parts: Parts) {
+  memory.held = await treeHeld(own, memory.held);
+  const { held } = memory;
+  if (held === undefined || (!held.isKept && parts.until !== 'tree')) return undefined;
+  const tree = await editedTree(own, held, edited);
+  return tree === undefined ? undefined : writeCheckpoint(own, tree, parts);
+}
+
+async function writeAll(
+  { own, memory }: SavePlace,
+  update: readonly string[],
+  gone: readonly string[],
+  parts: Parts,
+): Promise<Written> {
+  const made = (await drop(own, gone)) ?? (await treeThroughIndex(own, update));
+  if ('step' in made) return made;
+  const written = await writeCheckpoint(own, made.tree, parts);
+  if (written.ok) memory.held = await heldNow(own, made.tree, parts.until === 'ref');
+  return written;
 }
 
 /** Undefined: an object that the index names is gone. */
-const giveUp = ({ step, why }: Extract<Written, { ok: false }>): Refusal | undefined =>
+const giveUp = ({ step, why }: Failed): Refusal | undefined =>
   step === 'tree' && !isFull(why) ? undefined : failed(`git cannot write the ${step}`, why);
 
 /** The index is ours and holds nothing that could not be found out again. */
@@ -149,7 +165,7 @@ async function withNewIndex(place: SavePlace, ignored: ReadonlySet<string>, part
 }
 
 /** From the index, although it is on disk. */
-async function drop(own: PrivateGit, paths: readonly string[]): Promise<Written | undefined> {
+async function drop(own: PrivateGit, paths: readonly string[]): Promise<Failed | undefined> {
   if (paths.length === 0) return undefined;
   const done = await git(own.place, ['update-index', '-z', '--force-remove', '--stdin'], { input: toInput(paths) });
   return done.code === 0 ? undefined : { ok: false, step: 'files', why: complaint(done) };
@@ -181,9 +197,8 @@ export const preview = (place: SavePlace, until: 'tree' | 'commit'): Promise<Sav
   save({ ...place, until }, { number: 0, iteration: 0, kind: 'before-restore', label: 'a preview', anchor: 'none' });
 
 type Step = 'files' | 'tree' | 'commit' | 'ref';
-type Written =
-  | { readonly ok: true; readonly tree: string; readonly commit: string }
-  | { readonly ok: false; readonly step: Step; readonly why: string };
+type Failed = { readonly ok: false; readonly step: Step; readonly why: string };
+type Written = { readonly ok: true; readonly tree: string; readonly commit: string } | Failed;
 
 const hashMsMax = 600_000;
 
@@ -191,17 +206,8 @@ const hashMsMax = 600_000;
  * The parent is the user's commit, not the last checkpoint, so that each can be freed alone; a new repository has none.
  * The ref comes last.
  */
-async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts: Parts): Promise<Written> {
+async function writeCheckpoint(own: PrivateGit, tree: string, parts: Parts): Promise<Written> {
   const { store } = own;
-  const failed = (step: Step, why: string): Written => ({ ok: false, step, why });
-  if (update.length > 0) {
-    const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
-    const updated = await git(own.place, args, { input: toInput(update), timeMsMax: hashMsMax });
-    if (updated.code !== 0) return failed('files', whyOf(updated));
-  }
-  const written = await git(own.place, ['write-tree', ...(own.isPartial ? ['--missing-ok'] : [])]);
-  if (written.code !== 0) return failed('tree', whyOf(written));
-  const tree = written.output.toString('latin1').trim();
   if (parts.until === 'tree') return { ok: true, tree, commit: '' };
   const head = await revision(store, `${own.head}^{commit}`);
   const parents = head === '' ? [] : [head];
@@ -212,9 +218,22 @@ async function writeCheckpoint(own: PrivateGit, update: readonly string[], parts
     committer: ralph,
     message: parts.message,
   });
-  if (!made.ok) return failed('commit', made.problem);
+  if (!made.ok) return failedAt('commit', made.problem);
   const set = parts.until === 'commit' ? made : await setRef(store, parts.ref, made.name);
-  return set.ok ? { ok: true, tree, commit: made.name } : failed('ref', set.problem);
+  return set.ok ? { ok: true, tree, commit: made.name } : failedAt('ref', set.problem);
+}
+
+const failedAt = (step: Step, why: string): Failed => ({ ok: false, step, why });
+
+async function treeThroughIndex(own: PrivateGit, update: readonly string[]) {
+  if (update.length > 0) {
+    const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin'];
+    const updated = await git(own.place, args, { input: toInput(update), timeMsMax: hashMsMax });
+    if (updated.code !== 0) return failedAt('files', whyOf(updated));
+  }
+  const written = await git(own.place, ['write-tree', ...(own.isPartial ? ['--missing-ok'] : [])]);
+  if (written.code !== 0) return failedAt('tree', whyOf(written));
+  return { tree: written.output.toString('latin1').trim() };
 }
 
 const whyOf = (ended: Collected): string => ended.errors.trim() || complaint(ended);

@@ -1,6 +1,7 @@
 // The tree of a commit, made of HEAD's tree and the files as they are on disk: where nothing converts them, no index is needed.
-import { lstat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import type { Entry } from '../call.ts';
+import { ifReadable } from '../disk.ts';
 import { readTree, treeMode, writeBlob, writeTree } from '../objects.ts';
 import { onDisk } from '../paths.ts';
 import type { Repository } from '../repository.ts';
@@ -33,7 +34,7 @@ export async function treeWith(repository: Repository, head: string, changes: Ch
 
 async function entryOf(repository: Repository, path: string): Promise<Entry | undefined> {
   const where = onDisk(repository.directory, path);
-  const stats = await lstat(where).catch(() => undefined);
+  const stats = ifReadable(() => lstatSync(where));
   const object = stats?.isFile() ? await writeBlob(repository, where) : undefined;
   return object === undefined ? undefined : { mode: stats!.mode & 0o100 ? '100755' : '100644', object };
 }

@@ -1,9 +1,10 @@
 // Paths of a progress commit: what the work changed, without what is the user's, ignored, or behind a filter.
-import { lstat, realpath } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { filteredAmong, type GitPlace, gitlink, ignoredAmong } from '../call.ts';
 import type { CommitOrder } from '../commits.ts';
-import { type Kind, kindOnDisk } from '../disk.ts';
+import { ifReadable, type Kind, kindOnDisk } from '../disk.ts';
 import { finderIn } from '../history.ts';
 import { diffTrees } from '../objects.ts';
 import { byPath, foldersAbove, fromText, isAmong, onDisk } from '../paths.ts';
@@ -147,16 +148,12 @@ async function areRulesNewer(
   { excludes, since }: { readonly excludes: readonly string[]; readonly since: number },
 ): Promise<boolean> {
   const own = [...excludes, join(repository.commonDirectory, 'info', 'exclude')].map(path => Buffer.from(path));
-  const all = await Promise.all([...own, ...beside(repository, paths, '.gitignore')].map(changedMs));
-  return all.some(ms => ms >= since);
+  const all = [...own, ...beside(repository, paths, '.gitignore')];
+  return all.some(path => changedMs(path) >= since);
 }
 
 /** Zero: there is no such file. */
-const changedMs = (path: Buffer): Promise<number> =>
-  lstat(path).then(
-    ({ ctimeMs }) => ctimeMs,
-    () => 0,
-  );
+const changedMs = (path: Buffer): number => ifReadable(() => lstatSync(path).ctimeMs) ?? 0;
 
 const attributesName = '.gitattributes';
 
@@ -167,8 +164,7 @@ export async function hasAttributes(
   attributes: readonly string[],
 ): Promise<boolean> {
   const own = [...attributes, join(repository.commonDirectory, 'info', 'attributes')].map(path => Buffer.from(path));
-  const times = await Promise.all([...own, ...beside(repository, paths, attributesName)].map(changedMs));
-  if (times.some(ms => ms > 0)) return true;
+  if ([...own, ...beside(repository, paths, attributesName)].some(path => changedMs(path) > 0)) return true;
   const objectIn = finderIn(repository, tree); // git takes what the index has where it is not on disk
   for (const folder of foldersOf(paths)) if ((await objectIn(`${folder}${attributesName}`)) !== undefined) return true;
   return false;

@@ -6,6 +6,7 @@ import type { Span } from '../checkpoints.ts';
 import { kindOnDisk, stampOf, statsAt, succeeds } from '../disk.ts';
 import { diffTrees, readObject } from '../objects.ts';
 import { fromText, isAmong, pathsOf } from '../paths.ts';
+import { rememberSeed } from '../private.ts';
 import { type Changes, plainChanges, treeWith } from '../progress/plain-tree.ts';
 import { hasAttributes } from '../progress/select-paths.ts';
 import { userSettings } from '../progress/user-settings.ts';
@@ -105,7 +106,9 @@ export async function keepIndex(fork: Fork, notes: string, commit: string): Prom
   const rules = [...settings.attributes, join(repository.commonDirectory, 'info', 'attributes')];
   const isRuled = (await Promise.all(rules.map(path => succeeds(stat(path))))).includes(true);
   const isPlain = settings.isPlain && !isRuled && !bytes.includes('.gitattributes');
-  if (isPlain && options.isReusable) await putIndex(seed, bytes, mtimeMs);
+  if (!isPlain || !options.isReusable) return;
+  await putIndex(seed, bytes, mtimeMs);
+  await rememberSeed(seed, commit, join(notes, 'index'));
 }
 
 async function putIndex(path: string, bytes: Buffer, mtimeMs: number): Promise<void> {

@@ -48,9 +48,11 @@ export interface ForkMemory extends KnownSettings {
   readonly held: Map<string, { readonly commit: string; readonly stamp: string }>;
   /** Folders and private indexes of forks that are over, for the next ones. */
   readonly spares: { readonly directory: string; readonly index: string }[];
+  /** Paths that nobody needs any more. */
+  readonly unwanted: string[];
   /** How many there were. */
   laid: number;
-  /** When the last of those that nobody needs is removed. */
+  /** When the last of them is removed. */
   discarded: Promise<unknown>;
 }
 

@@ -334,7 +334,7 @@ export interface GitForks extends Forks {
 export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
   const [inTurn, making] = [oneAtATime(), oneAtATime()];
-  const memory: ForkMemory = { held: new Map(), spares: [], laid: 0, discarded: Promise.resolve() };
+  const memory: ForkMemory = { held: new Map(), spares: [], unwanted: [], laid: 0, discarded: Promise.resolve() };
   let swept: Promise<void> | undefined;
   const of = (task: string): Fork => forkOf(repository, options, task, memory);
   /** After a merge that a crash cut. */
@@ -361,7 +361,7 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       if (dropped.ok) await fork.forget();
     },
     async close() {
-      await discardSpares(memory);
+      await discardSpares(repository, memory);
     },
   };
 }

@@ -1,11 +1,11 @@
 // Spare forks: folders of forks that were merged, for the next tasks. New files are what costs most when a fork is made.
-import { lstatSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ask, withIndex } from '../call.ts';
+import { ask, removeFolders, withIndex } from '../call.ts';
 import { entriesBelow, ifReadable, stampOf, succeeds } from '../disk.ts';
 import { onDisk, pathsOf } from '../paths.ts';
-import { placeIn } from '../repository.ts';
+import { placeIn, type Repository } from '../repository.ts';
 import { makeNotes, notesOf } from '../worktree-notes.ts';
 import type { Fork, ForkMemory, ForkOptions } from './fork.ts';
 import { keepIndex, showIndex } from './fork-tree.ts';
@@ -29,23 +29,24 @@ export async function layAside({ repository, options, directory, index, memory }
     index: join(options.privateFolder, `${prefix}${memory.laid}`),
   };
   if (!(await succeeds(rename(directory, spare.directory)))) return false;
-  await Promise.all([rm(notes, { recursive: true, force: true }), succeeds(rename(index, spare.index))]);
+  ifReadable(() => rmSync(notes, { recursive: true, force: true })); // a handful of files
+  await succeeds(rename(index, spare.index));
   memory.spares.push(spare);
-  if (memory.spares.length > sparesMax) discard(memory, memory.spares.shift()!);
+  if (memory.spares.length > sparesMax) discard(repository, memory, [memory.spares.shift()!]);
   return true;
 }
 
-/** While others go on. */
-function discard(
-  memory: ForkMemory,
-  { directory, index }: { readonly directory: string; readonly index: string },
-): void {
-  const before = memory.discarded;
-  memory.discarded = before.then(() => remove(directory)).then(() => remove(index));
+/** While others go on: all that came together while one was removed, at once. */
+function discard(repository: Repository, memory: ForkMemory, spares: ForkMemory['spares']): void {
+  memory.unwanted.push(...spares.flatMap(({ directory, index }) => [directory, index]));
+  memory.discarded = memory.discarded.then(async () => {
+    const all = memory.unwanted.splice(0);
+    if (all.length > 0) await removeFolders(repository, all);
+  });
 }
 
-export function discardSpares(memory: ForkMemory): Promise<unknown> {
-  for (const spare of memory.spares.splice(0)) discard(memory, spare);
+export function discardSpares(repository: Repository, memory: ForkMemory): Promise<unknown> {
+  discard(repository, memory, memory.spares.splice(0));
   return memory.discarded;
 }
 
