@@ -360,6 +360,16 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       because: 'a human answered: option',
     },
   },
+  'branch.accepted': {
+    when: 'Somebody had switched, detached or reset, and a human chose that the loop goes on there.',
+    example: {
+      type: 'branch.accepted',
+      at,
+      head: { ref: 'refs/heads/other', commit: '…' },
+      by,
+      because: 'the answer to E2',
+    },
+  },
   'approval.given': {
     when: 'A human approved a plan, exactly as it was when it had this hash.',
     example: { type: 'approval.given', at, subject: 'onboarding', hash: '…', by, because: 'ralph plan approve --yes' },

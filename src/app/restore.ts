@@ -38,6 +38,11 @@ export async function openCheckpoints(
   const { checkpoints, state, list, row } = history;
   if (list.rows.length === 0 && checkpoints !== undefined && state.settings.checkpoints)
     throw new UsageError(`Loop ${row.name} has no checkpoint yet.`, 'The first is made before its first iteration.');
+  if (checkpoints === undefined && state.loop.branch !== undefined)
+    throw new UsageError(
+      `The worktree of loop ${row.name} is gone: ${state.loop.directory}.`,
+      `It is made again, as its last checkpoint holds it, when the loop goes on: ralph resume ${row.name}`,
+    );
   if (checkpoints === undefined)
     throw new UsageError(
       `${state.loop.directory} is not in a git repository, so there are no checkpoints: no diff, no undo.`,

@@ -97,8 +97,8 @@ async function since(ledger: Ledger, loop: string, seq: number): Promise<readonl
 
 function failureIn(events: readonly Event[]): { readonly type: 'failed'; readonly problem: string } | undefined {
   const raised = events.filter(event => event.type === 'escalation.raised').map(event => event.escalation);
-  const failure = raised.find(escalation => escalation.kind === 'storage');
-  return failure && { type: 'failed', problem: failure.context };
+  const failure = raised.find(({ kind }) => kind === 'storage' || kind === 'branch');
+  return failure && { type: 'failed', problem: failure.kind === 'branch' ? `${failure.summary}.` : failure.context };
 }
 
 /** Of a restore that was asked for by now, or already `due`. */

@@ -56,7 +56,7 @@ export interface Escalation {
   readonly iteration?: number;
   /** With kind `agent`: the one that cannot work; others of the chain go on meanwhile. */
   readonly performer?: string;
-  /** With kind `tamper`: what a person may accept, by fingerprint. */
+  /** With kind `tamper`: what a person may accept, by fingerprint. With kind `branch`: the ref and commit of HEAD. */
   readonly findings?: readonly string[];
   /** What they are about, kind and path of each: equal where the same is found again in other content. Absent before 0.5. */
   readonly subjects?: readonly string[];
@@ -291,6 +291,8 @@ export type Event =
         left: readonly string[];
         /** The document is left out for good: said by the first commit without it. */
         documentLeft?: true;
+        /** The commit of HEAD that holds the work of this task: the branch must go on from it. */
+        head?: string;
         because: Because;
         failed?: string;
       }
@@ -334,6 +336,8 @@ export type Event =
           files?: readonly string[];
           /** Of a task's fork rather than of the loop's folder. */
           fork?: boolean;
+          /** Where HEAD stood, when the loop began, went on, or merged: from here on it must. */
+          head?: Head;
           because: Because;
         }
     >
@@ -367,6 +371,8 @@ export type Event =
   | Fact<'command.refused', { command: string; by: string; because: Because }>
   | Fact<'escalation.raised', { escalation: Escalation; because: Because }>
   | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
+  /** HEAD was moved by somebody else, and a person wants the loop to go on where it stands. */
+  | Fact<'branch.accepted', { head: Head; by: string; because: Because }>
   | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
   | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
   | Fact<'guidance.delivered', { id: string; iteration: number; delivered: boolean; because: Because }>
@@ -412,7 +418,17 @@ export type EscalationKind =
   /** A plan waits for a yes to exactly what it says now. */
   | 'approval'
   /** Only an upper bound meets the limit of money: what was really spent may be far less. */
-  | 'budget';
+  | 'budget'
+  /** HEAD is not where the loop left it, or its worktree was deleted: nothing is saved or committed before an answer. */
+  | 'branch';
+
+/** Where HEAD of the folder of work stands. */
+export interface Head {
+  /** The full name of the branch; empty: on none. */
+  readonly ref: string;
+  /** Empty: the branch has no commit yet. */
+  readonly commit: string;
+}
 
 // What the loop remembers about work: its checkpoints.
 
@@ -472,7 +488,9 @@ type OwnOptionId =
   | 'happened'
   | 'not-happened'
   | 'approve'
-  | 'end-loop';
+  | 'end-loop'
+  /** HEAD was moved: the loop goes on where it stands now. */
+  | 'go-on-here';
 
 /** An agent's own options are numbered: Ralph passes them on and reads nothing into them. */
 export type OptionId = OwnOptionId | `agent-${number}`;

@@ -7,6 +7,7 @@ import type {
   Escalation,
   EventOf,
   EventType,
+  Head,
   LimitWindow,
   NewEvent,
   Usage,
@@ -122,9 +123,11 @@ export type Input =
   | Variant<'set-aside', Omit<Of<'work.set-aside'>, 'because'>>
   | Variant<'given-back', Omit<Of<'work.given-back'>, 'because'>>
   | Variant<'saved', { marks: readonly TaskMark[]; hash: string; restored?: string; failed?: string }>
-  | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files'>>
+  | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files' | 'head'>>
   /** It could not be made: the disk, the repository. */
   | Variant<'checkpoint-failed', { problem: string }>
+  /** HEAD is not where the loop left it, or its worktree was deleted: nothing was saved, merged or committed. */
+  | Variant<'displaced', { found: Displaced }>
   | Variant<'restored', Pick<EventOf<'checkpoint.restored'>, 'written' | 'deleted' | 'merged' | 'kept' | 'refused'>>
   | Variant<'stalled'>
   | Variant<'escalate', { question: Question; because: string }>
@@ -133,6 +136,13 @@ export type Input =
   | Variant<'command', { command: Command; by: string }>;
 
 type Made = EventOf<'checkpoint.made'>;
+
+/** What became of the place of work. */
+export type Displaced =
+  /** Another branch, none, or one that no longer holds what it held. */
+  | Variant<'moved', { from: Head; to: Head }>
+  /** The worktree was deleted and is made again from its branch and the last checkpoint, as far as `problem` does not say. */
+  | Variant<'remade', { problem?: string }>;
 
 export type InputOf<Type extends Input['type']> = Extract<Input, { type: Type }>;
 

@@ -10,6 +10,7 @@ import {
   isApproved,
   isAsideDue,
   isBusy,
+  isDisplaced,
   isSaved,
   isStarted,
   isWritten,
@@ -114,7 +115,7 @@ function claimEffects(state: State): readonly Effect[] {
       effects.push({ type: 'check', key: `check:${iteration}`, iteration, task });
   }
   const first = state.claims.open.find(claim => claim.stage === 'merge');
-  if (first === undefined) return effects;
+  if (first === undefined || isDisplaced(state)) return effects;
   const { iteration, task } = first;
   return [...effects, { type: 'merge', key: `merge:${iteration}`, iteration, task }];
 }

@@ -8,6 +8,7 @@ import type {
   Escalation,
   EventOf,
   HandoffTrigger,
+  Head,
   LimitWindow,
   Termination,
   Usage,
@@ -237,6 +238,8 @@ interface CheckpointState {
   /** Done tasks whose commit failed: their work goes with the next one. */
   readonly uncommitted: readonly string[];
   readonly unfinished?: string; // the task whose unfinished work lies in the files that all tasks share
+  /** Where HEAD must stand: on this branch, which goes on from this commit. Absent: in no repository, or not seen yet. */
+  readonly head?: Head;
   readonly documentLeft?: true; // it stays out of the commits, and that was said
 }
 
@@ -335,19 +338,19 @@ export const initialState: State = {
 /** Before its first event a loop has no id. */
 export const isStarted = ({ loop }: State): boolean => loop.id !== '';
 
-export function isBusy(state: State): boolean {
-  return state.live.length > 0 || state.claims.open.length > 0;
-}
+export const isBusy = ({ live, claims }: State): boolean => live.length > 0 || claims.open.length > 0;
 
 /** Time passes in work: a claim that waits for a person to make room for its checkpoint is no work. */
 export function isWorking(state: State): boolean {
   return state.live.length > 0 || (state.claims.open.length > 0 && !hasStorageTrouble(state));
 }
 
-/** A question about the disk or the document is open: nothing is tried again before it is answered. */
-export function hasStorageTrouble(state: State): boolean {
-  return state.questions.open.some(one => one.kind === 'storage');
-}
+/** A question about the disk, the document or the branch is open: nothing is tried again before it is answered. */
+export const hasStorageTrouble = ({ questions }: State): boolean =>
+  questions.open.some(one => one.kind === 'storage' || one.kind === 'branch');
+
+/** HEAD was moved, and a person is asked: nothing may be merged. */
+export const isDisplaced = ({ questions }: State): boolean => questions.open.some(one => one.kind === 'branch');
 
 /** The document shows what the ledger says, or a person stopped the loop although it cannot be written. */
 export function isWritten(state: State): boolean {
@@ -480,7 +483,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 12;
+export const stateVersion = 13;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

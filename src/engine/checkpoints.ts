@@ -5,8 +5,9 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { madeLabel } from '../core/event.ts';
-import { setsAside } from '../core/state.ts';
+import { type Head, madeLabel } from '../core/event.ts';
+import type { Displaced } from '../core/input.ts';
+import { type CheckpointDue, type State, setsAside } from '../core/state.ts';
 import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
 import type { Checkpoints, Exchanged, Span } from '../git/checkpoints.ts';
 import type { CommitSubject } from '../git/commits.ts';
@@ -21,10 +22,60 @@ const filesMax = 200;
 const told = ({ problem, fix }: { readonly problem: string; readonly fix?: string }): string =>
   fix === undefined ? problem : `${problem} ${fix}`;
 
-export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engine, state, post, anchor }) => {
+// The place of work is looked at before anything is saved, merged or committed in it: is HEAD where the loop left it?
+
+/** The loop begins, goes on after a pause, or has just merged: from here on HEAD must stand where it stands. */
+const anew: readonly CheckpointDue['kind'][] = ['start', 'switched-on', 'user-edits', 'merge'];
+
+/** What a person asked for themselves, or what only puts files back, is done wherever they are. */
+const anywhere: readonly CheckpointDue['kind'][] = ['by-hand', 'before-restore', 'after-restore'];
+
+interface Looked {
+  readonly displaced?: Displaced;
+  /** To be remembered. */
+  readonly head?: Head | undefined;
+}
+
+/** What must be said of the place before this checkpoint is made. That of a task's fork is none of the branch's. */
+async function lookBeforeSaving(context: EffectContext, { kind, task }: CheckpointDue): Promise<Looked> {
+  const { settings } = context.state;
+  if (anywhere.includes(kind) || (settings.worktreePerTask && task !== undefined)) return {};
+  // Between two stretches of work a person may rewrite their branch: it is the same one.
+  const looked = await look(context, kind === 'user-edits');
+  return anew.includes(kind) ? looked : { displaced: looked.displaced };
+}
+
+export async function look({ engine, state }: EffectContext, mayBeRewritten = false): Promise<Looked> {
+  const { branch } = engine;
+  if (branch === undefined || !isWatched(state)) return {};
+  const now = await branch.head();
+  if (now === undefined) return remade(engine.remake, state);
+  const known = state.checkpoints.head;
+  if (known === undefined) return { head: now };
+  const isHere = now.ref === known.ref && (mayBeRewritten || (await branch.holds(now.commit, known.commit)));
+  return isHere ? { head: now } : { displaced: { type: 'moved', from: known, to: now } };
+}
+
+/** Without commits nothing can land anywhere; a worktree of the loop's own is watched all the same. */
+const isWatched = ({ settings, loop }: State): boolean => settings.commits || loop.branch !== undefined;
+
+async function remade(remake: EffectContext['engine']['remake'], state: State): Promise<Looked> {
+  if (remake === undefined || state.loop.branch === undefined) return {};
+  const problem = await remake(state);
+  return { displaced: { type: 'remade', problem } };
+}
+
+/** The branch on which alone a commit may land; empty: on none. Undefined: it was never looked. */
+const branchOf = ({ loop, checkpoints: { head } }: State): string | undefined =>
+  loop.branch ?? head?.ref.replace(/^refs\/heads\//, '');
+
+export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, context) => {
+  const { engine, state, post, anchor } = context;
   const { checkpoints } = engine;
   if (checkpoints === undefined) return post({ type: 'checkpoint-failed', problem: told(noGit) });
   const { kind, label, iteration, task } = due;
+  const { displaced, head: headNow } = await lookBeforeSaving(context, due);
+  if (displaced !== undefined && state.control.stop === undefined) return post({ type: 'displaced', found: displaced });
   if (number === 1) await engine.source.instructions(); // may write them: that is nobody's work
   const head = `${anchor.sequence} ${anchor.hash}`;
   const isUserEdit = kind === 'user-edits' || kind === 'before-restore';
@@ -63,6 +114,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
     sha256: sha256Of(text),
     skipped,
     files: changes.length === 0 ? undefined : changes.slice(0, filesMax).map(one => one.path),
+    head: displaced === undefined ? headNow : undefined,
   });
 };
 
@@ -90,13 +142,18 @@ function fateOf(task: Task | undefined, iteration: number): Pick<CommitSubject, 
   return { fate: 'progress', body: `What was there after iteration ${iteration}. The task is not done yet.` };
 }
 
-export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, state, post }) => {
+export const commit: Perform<'commit'> = async ({ task, iteration }, context) => {
+  const { engine, state, post } = context;
   const done = { task, iteration, commit: '', paths: 0, left: [] as readonly string[] };
   const failed = (why: { readonly problem: string; readonly fix?: string }): void =>
     post({ type: 'committed', ...done, failed: `not committed: ${told(why)}` });
   if (engine.commits === undefined) return failed(noGit);
+  const { displaced } = await look(context);
+  if (displaced !== undefined && state.control.stop === undefined) return post({ type: 'displaced', found: displaced });
+  if (displaced !== undefined) return failed({ problem: 'HEAD is not where this loop left it.' });
   const found = findTask(state.tasks, task);
-  const { id: loop, document, branch } = state.loop;
+  const { id: loop, document } = state.loop;
+  const branch = branchOf(state);
   // Of what was left out only its mark in the document is committed.
   const isSkipped = found?.status === 'skipped';
   const whose = [...state.checkpoints.uncommitted, ...(isSkipped ? [] : [task])];
@@ -106,7 +163,8 @@ export const commit: Perform<'commit'> = async ({ task, iteration }, { engine, s
   const order = { loop, task, title: found?.spec.title ?? '', iteration, spans, document, branch, body, proof, fate };
   const made = await engine.commits.commit(order);
   if (!made.ok) return failed(made);
-  post({ type: 'committed', ...done, commit: made.commit, paths: made.paths.length, left: made.left });
+  const { commit: name, head, paths, left } = made;
+  post({ type: 'committed', ...done, commit: name, head, paths: paths.length, left });
 };
 
 // Unfinished work of a task leaves the files that all tasks share, and comes back.
@@ -124,7 +182,8 @@ const exchanged = (checkpoints: Checkpoints, { state }: EffectContext, spans: re
 async function revert({ engine, state }: EffectContext, task: Task, done: Exchanged): Promise<string> {
   const last = task.spans?.at(-1);
   if (!done.ok || last === undefined || !state.settings.commits || engine.commits === undefined) return '';
-  const { id: loop, branch } = state.loop;
+  const { id: loop } = state.loop;
+  const branch = branchOf(state);
   const about = {
     loop,
     task: task.id,

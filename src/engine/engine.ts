@@ -9,7 +9,7 @@ import type { LiveIteration, State } from '../core/state.ts';
 import type { Doubt, Task } from '../core/task.ts';
 import type { Problem, TaskSource } from '../documents/document.ts';
 import type { Checkpoints, Span } from '../git/checkpoints.ts';
-import type { Commits } from '../git/commits.ts';
+import type { Branch, Commits } from '../git/commits.ts';
 import type { Forks } from '../git/forks.ts';
 import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
 import type { Spool } from '../ledger/spool.ts';
@@ -35,6 +35,10 @@ export interface Engine {
   /** Absent, like commits: in no repository, or the loop keeps no checkpoints. */
   readonly checkpoints?: Checkpoints;
   readonly commits?: Commits;
+  /** Where HEAD of the loop's folder stands. */
+  readonly branch?: Branch;
+  /** Makes the loop's own worktree again; why it could not, or not wholly. */
+  readonly remake?: (state: State) => Promise<string | undefined>;
   /** Of a parallel loop: without them all work happens in the loop's folder. */
   readonly forks?: Forks;
   /** Puts protected files back before a check. */

@@ -302,7 +302,7 @@ async function openingInputs(engine: Engine, state: State, hasBegun: boolean, se
   if (loaded?.type === 'failed') return { problems: loaded.problems };
   if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
   for (const { id, kind } of state.questions.open) {
-    if (kind !== 'storage' || settleOnly) continue;
+    if ((kind !== 'storage' && kind !== 'branch') || settleOnly) continue;
     inputs.push({
       type: 'command',
       by: 'ralph',

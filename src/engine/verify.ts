@@ -3,7 +3,7 @@
 import type { CheckOutcome, Question } from '../core/input.ts';
 import { allTasks, type Doubt, findTask } from '../core/task.ts';
 import type { Span } from '../git/checkpoints.ts';
-import { halfWorkOf } from './checkpoints.ts';
+import { halfWorkOf, look } from './checkpoints.ts';
 import { documentAfter } from './document.ts';
 import { directoryOf, type EffectContext, noGit, type Perform } from './engine.ts';
 
@@ -155,6 +155,8 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, context, stop
   const { forks } = engine;
   const done = (merged: boolean, detail: string): void => post({ type: 'merged', iteration, merged, detail });
   if (forks === undefined) return done(false, noGit.problem);
+  const { displaced } = await look(context);
+  if (displaced !== undefined && state.control.stop === undefined) return post({ type: 'displaced', found: displaced });
   const update = await forks.mergeIntoFork(task);
   if (stop.aborted) return;
   if (!update.ok) return done(false, update.problem);

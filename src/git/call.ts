@@ -206,7 +206,7 @@ const raw = ['-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-ext-diff'
 
 /** Every path on which the index differs from a commit; an entry that is only announced (`add -N`) is none yet. */
 export const diffIndex = async (place: GitPlace, commit: string): Promise<Differing> =>
-  differencesIn(await ask(place, ['diff-index', '--cached', '--ita-invisible-in-index', ...raw, commit]));
+  differencesIn(await ask(place, ['diff-index', '--cached', '--ita-invisible-in-index', ...raw, commit, '--']));
 
 function differencesIn(answer: Answer | Refusal): Differing {
   if (!answer.ok) return answer;

@@ -1,4 +1,5 @@
 // The port to progress commits: the work of one task on the user's branch.
+import type { Head } from '../core/event.ts';
 import type { Span } from './checkpoints.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -19,8 +20,8 @@ export interface CommitSubject {
 export interface CommitOrder extends CommitSubject {
   /** What the iterations of this task changed. */
   readonly spans: readonly Span[];
-  /** The loop's own branch: nothing is committed while another one is checked out. */
-  readonly branch?: string;
+  /** Nothing is committed while another one is checked out; empty: while any is. */
+  readonly branch?: string | undefined;
   /** The task document, absolute: committed with the work when it was clean at the start of the loop. */
   readonly document: string;
 }
@@ -31,10 +32,20 @@ export type Committed =
       /** Empty when there was nothing left to commit (an agent may commit by itself). */
       readonly commit: string;
       readonly paths: readonly string[];
+      /** Of the branch now; empty where it has none. */
+      readonly head: string;
       /** Changed by the work, but dirty when the loop began (or behind a filter): never committed by us. */
       readonly left: readonly string[];
     }
   | Refusal;
+
+/** Where HEAD of the loop's folder stands: a person may switch, detach or reset while the loop is at work. */
+export interface Branch {
+  /** Undefined: the folder is no working tree any more. */
+  head(): Promise<Head | undefined>;
+  /** Whether the later commit is the earlier one, or goes on from it. */
+  holds(later: string, earlier: string): Promise<boolean>;
+}
 
 /**
  * Contract: never throws but for a bug. Never changes what a person had uncommitted; the branch moves by the one commit.

@@ -28,7 +28,7 @@ const plain = ['-r', '--no-renames', '--no-ext-diff', '--no-textconv', '--no-col
 
 /** Through the loop's own git, so that no attribute in the tree can hide a file from a reader. */
 export async function patchOf(own: PrivateGit, { from, to }: Span, bytesMax: number): Promise<Patch> {
-  const asked = ['diff-tree', '-p', ...plain, '--full-index', '-U3', '--end-of-options', from, to];
+  const asked = ['diff-tree', '-p', ...plain, '--full-index', '-U3', '--end-of-options', from, to, '--'];
   // Git is ended when it says more; what it said until then is the patch.
   const found = await git(own.place, asked, { bytesMax: bytesMax + 1_000_000 });
   const isCut = found.output.length > bytesMax || (found.code === null && /said more than/.test(found.errors));
@@ -38,7 +38,7 @@ export async function patchOf(own: PrivateGit, { from, to }: Span, bytesMax: num
 }
 
 export async function statOf(own: PrivateGit, { from, to }: Span): Promise<readonly LineCount[]> {
-  const found = await ask(own.place, ['diff-tree', '--numstat', '-z', ...plain, '--end-of-options', from, to]);
+  const found = await ask(own.place, ['diff-tree', '--numstat', '-z', ...plain, '--end-of-options', from, to, '--']);
   if (!found.ok) throw unreadable(`git cannot compare ${from} and ${to}`, found.problem);
   const rows = pathsOf(found).map(row => row.split('\t'));
   const counted = rows.map(

@@ -139,9 +139,12 @@ async function readAnswer(spoken: Spoken, bytesMax: number): Promise<GitObject |
 
 const named = async (spoken: Spoken) => ({ name: await spoken.line() });
 
-/** The name of a file's content as it is. Undefined where it cannot be read; nothing of its path is taken for a word. */
+/**
+ * The name of a file's content as it is. Undefined where it cannot be read, or where its path would be read as another one:
+ * git takes a carriage return at the end of a line for a part of the line's end.
+ */
 export async function writeBlob(place: ObjectPlace, path: Buffer): Promise<string | undefined> {
-  if (path.includes('\n')) return undefined;
+  if (path.includes('\n') || path.includes('\r')) return undefined;
   const answer = await askStanding('blobs', place, () => ({ text: Buffer.concat([path, newline]), read: named }));
   return typeof answer === 'string' ? undefined : answer.name;
 }

@@ -94,7 +94,8 @@ export async function openPrivate(
 ): Promise<PrivateGit> {
   const settings = of?.loop.settings ?? repository.inherited;
   const userExcludes = await readFile(join(repository.commonDirectory, 'info', 'exclude'), 'latin1').catch(() => '');
-  const literal = (path: string): string => `/${path.replace(/[*?[\\]/g, '\\$&')}`;
+  // A rule ends with its line, and without its last spaces.
+  const literal = (path: string): string => `/${path.replace(/[*?[\\ ]/g, '\\$&').replaceAll('\n', '?')}`;
   const own = [
     ...ours,
     ...(await pathsInside(repository, [folder, ...excluded])).map(literal),

@@ -15,6 +15,7 @@ export const questionKinds: Readonly<Record<EscalationKind, string>> = {
   effect: 'did it happen?',
   approval: 'approval',
   budget: 'money',
+  branch: 'branch or worktree',
 };
 
 /** Where only one of the options says enough (did it happen?), neither words nor a mere "again" are an answer. */

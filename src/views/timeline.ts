@@ -83,6 +83,8 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
     `${event.escalation.id} needs you (${event.escalation.kind}): ${event.escalation.summary} [${event.because}]`,
   'escalation.answered': event =>
     `${event.id} answered by ${event.by}: ${answerText(event.answer)}${event.late ? ' (late, no effect)' : ''}`,
+  'branch.accepted': event =>
+    `goes on ${event.head.ref === '' ? 'on no branch' : `on ${event.head.ref.replace(/^refs\/heads\//, '')}`}, by ${event.by}: ${event.because}`,
   'approval.given': event => `${event.subject} approved by ${event.by}: ${event.because} (${event.hash.slice(0, 12)})`,
   'guidance.given': event =>
     `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,

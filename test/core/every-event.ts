@@ -159,6 +159,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
     because,
   },
   'escalation.answered': { type: 'escalation.answered', at: t0, id: 'E1', answer: { kind: 'retry' }, by, because },
+  'branch.accepted': { type: 'branch.accepted', at: t0, head: { ref: 'refs/heads/other', commit: 'c2' }, by, because },
   'approval.given': { type: 'approval.given', at: t0, subject: 'plan', hash: 'h', by, because },
   'guidance.given': { type: 'guidance.given', at: t0, text: 'mind the gap', by, because },
   'guidance.delivered': { type: 'guidance.delivered', at: t0, id: 'G1', iteration: 1, delivered: true, because },

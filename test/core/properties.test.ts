@@ -170,6 +170,10 @@ function surprise(story: Story, { what, which }: Roll): Input {
     { type: 'command', by: 'ada', command: { type: 'refused', command: 'stop' } },
     { type: 'command', by: 'ada', command: { type: 'task', act: 'retry', task: 'A', withWork: true } },
     { type: 'checkpoint-failed', problem: 'no space' },
+    {
+      type: 'displaced',
+      found: { type: 'moved', from: { ref: 'refs/heads/main', commit: 'c1' }, to: { ref: '', commit: 'c2' } },
+    },
     ...(story.state.checkpoints.latest === undefined
       ? []
       : [

@@ -198,6 +198,7 @@ export const house: House = {
       'repository.ts',
     ],
     'src/git/progress/': [
+      'branch.ts',
       'git-commits.ts',
       'sync-user-index.ts',
       'plain-tree.ts',
@@ -206,7 +207,7 @@ export const house: House = {
     ],
     'src/git/checkpoints/': ['write-checkpoint.ts', 'refs.ts', 'user-edits.ts', 'tidy.ts'],
     'src/git/restore/': ['exchange.ts', 'restore.ts'],
-    'src/git/worktrees/': ['worktree.ts', 'merge-fork.ts'],
+    'src/git/worktrees/': ['worktree.ts', 'merge-fork.ts', 'stale-worktrees.ts'],
     'src/modes/plan/commands/': ['approve.ts', 'lint.ts', 'run.ts', 'show.ts', 'watch.ts'],
     'src/modes/plan/document/': ['plan.ts', 'marks.ts', 'front-matter.ts'],
     'src/modes/plan/views/': ['paths.ts', 'files.ts', 'dashboard.ts'],
@@ -223,7 +224,7 @@ export const house: House = {
   filesInFolderMax: 15,
   filesInSubfolderMin: 3,
   linesMax: { source: 500, table: 700, test: 500, function: 60 },
-  tables: ['src/cli/command-table.ts'],
+  tables: ['src/cli/command-table.ts', 'src/core/event.ts'],
   heavyPackages: {
     '@agentclientprotocol/sdk': 'src/agents/acp/',
     zod: null,

@@ -86,6 +86,19 @@ describe('a progress commit', () => {
     expect(trailers).toEqual(['Ralph-Loop: loop-1', 'Ralph-Task: T-1', 'Ralph-Iteration: 3']);
   });
 
+  it('B93: is made beside files that are called like its branch, its commit and its tree', async () => {
+    const one = scratch();
+    one.dirty();
+    const names = ['HEAD', 'main', ...one.git('rev-parse', 'HEAD', 'HEAD^{tree}').trim().split('\n')];
+    for (const content of ['first\n', 'again\n']) {
+      const write = () => {
+        for (const name of names) one.write(name, content);
+      };
+      committed(await commitWork(one, write));
+      expect(one.git('status', '--porcelain')).toBe('');
+    }
+  });
+
   it('is by Ralph where git knows no name', async () => {
     const one = scratch();
     one.git('config', '--remove-section', 'user');

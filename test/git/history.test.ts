@@ -54,6 +54,16 @@ describe('changes', () => {
   });
 });
 
+it('B93: what lies between is shown also where files are called like its trees', async () => {
+  const one = await saved(checkpoints, 1);
+  repo.write('a', '1\n');
+  const two = await saved(checkpoints, 2);
+  for (const name of [one.tree, two.tree, 'HEAD']) repo.write(name, 'x\n');
+  const span = { from: one.tree, to: two.tree };
+  expect((await checkpoints.patch(span, 10_000)).text).toContain('+1\n');
+  expect(await checkpoints.stat(span)).toEqual([{ path: 'a', added: 1, deleted: 0 }]);
+});
+
 it('what is asked of checkpoints that are gone is refused as a usage error', async () => {
   const { commit } = await saved(checkpoints, 1);
   const span = { from: commit, to: '1'.repeat(40) };

@@ -131,10 +131,16 @@ const kinds: Readonly<Record<EscalationKind, boolean>> = {
   effect: true,
   approval: true,
   budget: false,
+  branch: false,
 };
 const kindsThen = Object.entries(kinds).flatMap(([kind, isOld]) => (isOld ? [kind] : []));
 /** Types of events that 0.4.0 did not know. */
-const newTypes: ReadonlySet<EventType> = new Set<EventType>(['windows.reported', 'work.set-aside', 'work.given-back']);
+const newTypes: ReadonlySet<EventType> = new Set<EventType>([
+  'windows.reported',
+  'work.set-aside',
+  'work.given-back',
+  'branch.accepted',
+]);
 const answers: Readonly<Record<Answer['kind'], true>> = {
   option: true,
   text: true,

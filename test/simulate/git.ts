@@ -34,7 +34,8 @@ export function simulatedGit(place: SimulatedPlace): SimulatedGit {
   return {
     checkpoints: checkpointsIn(place),
     commits: {
-      commit: async () => (chances.is(0.1) ? refusal : { ok: true, commit: 'c', paths: ['a.txt'], left: [] }),
+      commit: async () =>
+        chances.is(0.1) ? refusal : { ok: true, commit: 'c', head: 'c', paths: ['a.txt'], left: [] },
     },
     forks: forksIn(place),
   };

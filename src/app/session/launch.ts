@@ -30,6 +30,7 @@ export async function engineFor(
   return buildEngine(place, {
     ...parts,
     ...host,
+    remake: async state => (await import('./workspace-setup.ts')).remakeWorktree(prepared, state),
     source: await documentSource(env, place),
     performers: workspace.performers,
     checks: [...workspace.checks, ...((await modeSession.checks?.(prepared)) ?? [])],

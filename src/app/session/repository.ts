@@ -5,7 +5,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import { present, type State } from '../../core/state.ts';
-import type { Commits } from '../../git/commits.ts';
+import type { Branch, Commits } from '../../git/commits.ts';
 import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
 import type { Refusal } from '../../git/refusal.ts';
 import type { Findings, Repository } from '../../git/repository.ts';
@@ -111,6 +111,7 @@ export interface GitPlace {
 export interface LoopGit {
   readonly checkpoints: GitCheckpoints;
   readonly commits: Commits;
+  readonly branch: Branch;
   /** Of a parallel loop. */
   readonly forks: GitForks | undefined;
 }
@@ -125,6 +126,7 @@ export async function openGit(needs: GitPlace): Promise<LoopGit | undefined> {
   if (repository === undefined) return undefined;
   const { gitCheckpoints } = await import('../../git/git-checkpoints.ts');
   const { gitCommits } = await import('../../git/progress/git-commits.ts');
+  const { gitBranch } = await import('../../git/progress/branch.ts');
   const { openForks } = await import('../../git/worktrees/merge-fork.ts');
   const folder = join(loopFolder(home, loop), 'git');
   const excluded = [home];
@@ -134,6 +136,7 @@ export async function openGit(needs: GitPlace): Promise<LoopGit | undefined> {
   return {
     checkpoints: gitCheckpoints({ loop, repository, folder, excluded, replaced: [path], fileBytesMax, forks }),
     commits: gitCommits(repository, { folder, excluded }),
+    branch: gitBranch(repository),
     forks: forks && madeReady(inside(forks, repository, directory), loopFolder(home, loop), needs.ready),
   };
 }

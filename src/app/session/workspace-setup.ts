@@ -1,13 +1,15 @@
 // Sets up the workspace of a loop: its own worktree if it has one, its proof protected, its checks run once before any work.
 
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { CheckResult } from '../../checks/check.ts';
 import type { State } from '../../core/state.ts';
+import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
+import { restoreExclusions } from '../../views/checkpoints.ts';
 import { ledgerEvents, loopFolder } from '../app.ts';
 import { filesToProtect, redStart } from '../checks.ts';
 import { refreshProtection, unprotectable } from '../protected-files.ts';
@@ -33,11 +35,11 @@ export async function createWorkspace(
 ): Promise<Workspace | undefined> {
   const { announce, stop } = watcher;
   const redact = makeRedactor(secretValues(prepared.env));
-  const known = new Set((await ledger.store.loops()).map(row => row.loop));
   let workspace: Awaited<ReturnType<typeof setUp>> | undefined;
   let baseline: readonly CheckResult[] | undefined;
   try {
-    workspace = await setUp(prepared, chosen, known, watcher);
+    await sweepStale(prepared, ledger);
+    workspace = await setUp(prepared, chosen, watcher);
     const { checks, forks, directory } = workspace;
     if (checks.length > 0 && !stop.aborted) {
       announce(`Running the checks once, before any work: ${redact(checks.map(one => one.name).join(' ; '))} ...`);
@@ -61,18 +63,25 @@ export function redRefusal(red: readonly CheckResult[]): UsageError {
   );
 }
 
-/** Makes the worktree of a new loop ready and copies the files that prove the work. `known`: every loop of the ledger. */
-async function setUp(prepared: Prepared, chosen: NewLoop, known: ReadonlySet<string>, { say, stop }: Watcher) {
+/** What runs left that were killed while they prepared a loop. */
+async function sweepStale({ home, repositoryInfo }: Prepared, ledger: Ledger): Promise<void> {
+  const { repository } = repositoryInfo;
+  const folder = join(home, 'worktrees');
+  if (repository === undefined || !existsSync(folder)) return;
+  const { removeStaleWorktrees } = await import('../../git/worktrees/stale-worktrees.ts');
+  const isLoop = async (loop: string): Promise<boolean> => (await ledger.store.loops()).some(row => row.loop === loop);
+  for (const loop of await removeStaleWorktrees({ repository, folder, isLoop, now: Date.now() }))
+    await rm(loopFolder(home, loop), { recursive: true, force: true });
+}
+
+/** Makes the worktree of a new loop ready and copies the files that prove the work. */
+async function setUp(prepared: Prepared, chosen: NewLoop, { say, stop }: Watcher) {
   const { home, config, repositoryInfo, directory } = prepared;
   const { repository } = repositoryInfo;
   const { id: loop } = chosen;
   const { worktreePerTask: forked } = prepared.settings;
   const folder = loopFolder(home, loop);
   const isOwn = config.worktree || forked;
-  if (isOwn && repository !== undefined) {
-    const { removeStaleWorktrees } = await import('../../git/worktrees/worktree.ts');
-    await removeStaleWorktrees(repository, join(home, 'worktrees'), id => known.has(id), Date.now());
-  }
   const own = isOwn ? await makeLoopWorktree(prepared, chosen) : undefined;
   for (const notice of own?.notices ?? []) say(`note: ${notice}`);
   const folderOfWork = own?.directory ?? directory;
@@ -119,10 +128,40 @@ export async function resumeWorkspace(
   for (const notice of tree.notices) say(`note: ${notice}`);
   if (tree.isNew && !settings.worktreePerTask) await setUpWorktree(prepared, directory, say, neverStopped);
   const checkpoints = await checkpointsOf(home, env, state, config);
+  const unfilled = tree.isNew ? await fillFromCheckpoint(checkpoints, state) : undefined;
+  if (unfilled !== undefined) say(`note: ${unfilled}`);
   const worked = () => lastWorkAt(ledger, loop);
   const protection = await refreshProtection(prepared, { state, checkpoints, lastWorkAt: worked });
   for (const notice of protection.notices) say(`note: ${notice}`);
   return openWorkspace(prepared, { loop, directory, branch, protectedHash: protection.hash });
+}
+
+/** While the loop is at work: why its worktree could not be made again, or not wholly. */
+export async function remakeWorktree(prepared: Prepared, state: State): Promise<string | undefined> {
+  const { home, env, config } = prepared;
+  try {
+    await reopenWorktree(prepared, state);
+    if (!state.settings.worktreePerTask) await setUpWorktree(prepared, state.loop.directory, () => {}, neverStopped);
+    return await fillFromCheckpoint(await checkpointsOf(home, env, state, config), state);
+  } catch (error) {
+    if (error instanceof UsageError) return `It is gone, and could not be made again: ${error.message} ${error.hint}`;
+    throw error;
+  }
+}
+
+/** A worktree that was just made from its branch gets what the last checkpoint held beyond it. Why not, if it could not. */
+async function fillFromCheckpoint(checkpoints: GitCheckpoints | undefined, state: State): Promise<string | undefined> {
+  const { latest } = state.checkpoints;
+  if (checkpoints === undefined || latest === undefined) return undefined;
+  const failed = (problem: string): string => `What checkpoint ${latest.number} holds was not put back: ${problem}`;
+  const made = await checkpoints.preview();
+  if (!made.ok) return failed(made.problem);
+  const now = made.commit; // nobody worked in it yet
+  const filled = await checkpoints.restore({
+    ...{ to: latest.commit, base: now, now, left: latest.left },
+    except: restoreExclusions(state),
+  });
+  return filled.ok ? undefined : failed(filled.problem);
 }
 
 /** What a person asks of a loop is no work. */
@@ -149,13 +188,13 @@ async function setUpWorktree(
 }
 
 /** Makes the loop's own worktree on a branch `ralph/NAME`, or takes it up again. */
-async function makeLoopWorktree(prepared: Prepared, { id: loop, name }: NewLoop) {
+async function makeLoopWorktree(prepared: Prepared, { id: loop, name }: NewLoop, existing?: string) {
   const { home, repositoryInfo, directory, config } = prepared;
   const { repository } = repositoryInfo;
   if (repository === undefined) throw new UsageError('A worktree needs a git repository.', 'git init');
   const { makeWorktree } = await import('../../git/worktrees/worktree.ts');
   mkdirSync(join(home, 'worktrees'), { recursive: true, mode: 0o700 });
-  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, untracked: config.worktreeCopy };
+  const order = { path: worktreeOf(home, loop), branch: `ralph/${name}`, untracked: config.worktreeCopy, existing };
   const made = await makeWorktree(repository, order);
   if (!made.ok) throw refusalError(made);
   const missing = made.missing.length === 0 ? [] : [`Not copied into the worktree: ${made.missing.join(', ')}.`];
@@ -183,13 +222,21 @@ async function reopenWorktree(
       `Make it again where its work is (git branch ${branch} COMMIT), ${over}`,
     );
   const path = worktreeOf(prepared.home, loop);
-  if (existsSync(path)) return { notices: [], isNew: false };
-  const gone = `The worktree of loop ${name} was gone`;
-  if (!existsSync(`${path}.json`))
-    throw new UsageError(`${gone}.`, `Make it again: git worktree add ${path} ${branch}, ${over}`);
-  const made = await makeLoopWorktree(prepared, state.loop);
+  if (existsSync(join(path, '.git'))) return { notices: [], isNew: false };
+  const aside = await setAsideFolder(path);
+  const made = await makeLoopWorktree(prepared, state.loop, branch);
   mkdirSync(state.loop.directory, { recursive: true });
-  const kept =
-    state.checkpoints.latest === undefined ? '' : ` What was not committed is in ralph checkpoint list ${name}.`;
-  return { notices: [`${gone}: laid out again from its branch ${branch}.${kept}`, ...made.notices], isNew: true };
+  const { latest } = state.checkpoints;
+  const from = latest === undefined ? `its branch ${branch}` : `its branch ${branch} and checkpoint ${latest.number}`;
+  const left = aside === undefined ? [] : [`What was left in its folder is in ${aside}.`];
+  const gone = `The worktree of loop ${name} was gone: made again from ${from}.`;
+  return { notices: [gone, ...left, ...made.notices], isNew: true };
+}
+
+/** A folder that is no worktree any more may hold work. Where it is now, when there was one. */
+async function setAsideFolder(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  const aside = `${path}.aside-${Date.now()}`;
+  await rename(path, aside);
+  return aside;
 }

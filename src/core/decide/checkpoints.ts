@@ -1,9 +1,9 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type Escalation, type EventOf, madeLabel, type NewEvent, noIteration } from '../event.ts';
-import type { Decide, Question } from '../input.ts';
-import type { State } from '../state.ts';
+import { type Escalation, type EventOf, type Head, madeLabel, type NewEvent, noIteration } from '../event.ts';
+import type { Decide, Displaced, Question } from '../input.ts';
+import { isDisplaced, type State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
 
@@ -28,13 +28,13 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
 
-export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
+export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files, head }) => {
   const due = state.checkpoints.due[0];
   if (due === undefined || mark.number !== state.checkpoints.made + 1) return [];
   const { iteration, kind, request, task } = due;
   const label = madeLabel(due, files !== undefined);
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
-  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
+  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, head, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];
 };
 
@@ -50,6 +50,56 @@ export const checkpointFailed: Decide<'checkpoint-failed'> = (state, { problem }
     question: 'Mend it, then run the same command again.',
   };
   return raise(state, question, 'a checkpoint could not be made');
+};
+
+const branchWords = ({ ref, commit }: Head): string =>
+  ref === '' ? `no branch (at ${shortId(commit)})` : ref.replace(/^refs\/heads\//, '');
+
+const shortId = (commit: string): string => (commit === '' ? 'no commit' : commit.slice(0, 12));
+
+/** Somebody switched, detached or reset: the loop waits where it is, and asks. */
+function movedQuestion({ from, to }: Extract<Displaced, { type: 'moved' }>): Question {
+  const [was, is] = [branchWords(from), branchWords(to)];
+  const isReset = from.ref === to.ref;
+  const back = from.ref === '' ? `git switch --detach ${shortId(from.commit)}` : `git switch ${was}`;
+  return {
+    kind: 'branch',
+    summary: isReset
+      ? `${is} no longer holds ${shortId(from.commit)}, on which this loop built`
+      : `HEAD is on ${is}, and this loop works on ${was}`,
+    context: `Somebody moved it while the loop was at work: it is at ${shortId(to.commit)} now. Nothing was saved or committed since.`,
+    findings: [to.ref, to.commit],
+    options: [
+      { id: 'go-on', text: isReset ? `It holds ${shortId(from.commit)} again: go on` : `It is on ${was} again: go on` },
+      { id: 'go-on-here', text: isReset ? 'Go on from what it holds now' : `Go on here, on ${is}` },
+      { id: 'end-loop', text: 'End the loop here' },
+    ],
+    question: isReset
+      ? `Put it back (git reflog ${is} shows where it was) and go on, or go on from here?`
+      : `Go back (${back}) and go on, or go on here?`,
+  };
+}
+
+/** The worktree lies in Ralph's own folder: it was made again before anybody is asked. */
+function remadeQuestion({ checkpoints: { latest } }: State, problem: string | undefined): Question {
+  const from = latest === undefined ? 'its branch' : `its branch and checkpoint ${latest.number}`;
+  return {
+    kind: 'branch',
+    summary: 'The worktree of this loop was deleted while it was at work',
+    context: problem ?? `It is made again from ${from}. What was done in it since is lost.`,
+    options: [
+      { id: 'go-on', text: problem === undefined ? 'Go on in it' : 'It is mended: go on' },
+      { id: 'end-loop', text: 'End the loop here' },
+    ],
+    question: 'Go on?',
+  };
+}
+
+export const displaced: Decide<'displaced'> = (state, { found }) => {
+  if (isDisplaced(state)) return [];
+  return found.type === 'moved'
+    ? raise(state, movedQuestion(found), 'HEAD is not where this loop left it')
+    : raise(state, remadeQuestion(state, found.problem), 'the worktree was gone');
 };
 
 /**

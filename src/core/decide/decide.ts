@@ -25,7 +25,7 @@ import {
 import { findTask, isReady, openTasks, type Task } from '../task.ts';
 import { boundStop, evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
-import { checkpointed, checkpointFailed, committed, restored } from './checkpoints.ts';
+import { checkpointed, checkpointFailed, committed, displaced, restored } from './checkpoints.ts';
 import { documentRead } from './document-changes.ts';
 import { endIteration } from './iteration-ending.ts';
 import { checked, merged } from './proof.ts';
@@ -247,6 +247,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   'given-back': givenBack,
   checkpointed,
   'checkpoint-failed': checkpointFailed,
+  displaced,
   restored,
   stalled,
   escalate: (state, { question, because }) => raise(state, question, because),

@@ -309,12 +309,22 @@ const moreMoney: Meaning = ({ state, escalation: { id }, by }) => {
   return [{ type: 'limits.changed', limits: { costUsdMicrosMax }, by, because: `the answer to ${id}` }];
 };
 
+const endLoop: Meaning = ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }];
+
 const aboutBound: Meanings = {
   text: answered => [...moreMoney(answered), ...guide(answered)],
-  skip: ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }],
-  'end-loop': ({ escalation: { id }, by }) => [{ type: 'stop.asked', by, because: `the answer to ${id}` }],
+  skip: endLoop,
+  'end-loop': endLoop,
   otherwise: moreMoney,
 };
+
+const goOnHere: Meaning = ({ escalation: { id, findings = [] }, by }) => {
+  const [ref = '', commit = ''] = findings;
+  return [{ type: 'branch.accepted', head: { ref, commit }, by, because: `the answer to ${id}` }];
+};
+
+/** Any other answer: the loop looks again. */
+const aboutBranch: Meanings = { text: guide, 'go-on-here': goOnHere, 'end-loop': endLoop, otherwise: nothing };
 
 const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
   stuck: { ...aboutTask, 'leave-out': skipIt },
@@ -328,6 +338,7 @@ const meanings: Readonly<Record<Escalation['kind'], Meanings>> = {
   effect: aboutEffect,
   approval: { approve, otherwise: nothing },
   budget: aboutBound,
+  branch: aboutBranch,
 };
 
 const meaningsOf = ({ kind, task }: Escalation): Meanings =>

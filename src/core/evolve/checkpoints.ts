@@ -75,7 +75,10 @@ export function workAccepted(state: State, { task, iteration, findings }: EventO
 }
 
 /** What could not be committed goes with the next commit. */
-export function workCommitted(state: State, { task, failed, documentLeft }: EventOf<'work.committed'>): State {
+export function workCommitted(before: State, { task, failed, documentLeft, head }: EventOf<'work.committed'>): State {
+  const known = before.checkpoints.head;
+  const isFurther = known !== undefined && head !== undefined;
+  const state = isFurther ? update(before, 'checkpoints', { head: { ...known, commit: head } }) : before;
   const commitsDue = state.checkpoints.commitsDue.filter(one => one.task !== task);
   const uncommitted = [...new Set([...state.checkpoints.uncommitted, task])];
   if (failed !== undefined) return update(state, 'checkpoints', { commitsDue, uncommitted });
@@ -181,7 +184,7 @@ const worker = ({ settings, live }: State, task: string | undefined): string | u
 export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>): State {
   const { checkpoint, number, commit, tree, left, task, fork } = event;
   const [order, ...due] = state.checkpoints.due;
-  const { first, latest: before, lastGood, restoreDue } = state.checkpoints;
+  const { first, latest: before, lastGood, restoreDue, head } = state.checkpoints;
   const mark: CheckpointMark = { checkpoint, number, commit, tree, left };
   const isWork = !fork && worker(state, task) !== undefined && before !== undefined && before.tree !== tree;
   const worked = isWork ? withWork(state, worker(state, task) ?? '', before, event) : state;
@@ -192,6 +195,7 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
   return update(made, 'checkpoints', {
     first: first ?? mark,
     latest: mark,
+    head: event.head ?? head,
     lastGood: isGood(state, order) ? mark : (lastGood ?? mark),
     restoreDue: isForRestore ? { ...restoreDue, base: before ?? mark, now: mark } : restoreDue,
   });

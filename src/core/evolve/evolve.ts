@@ -311,6 +311,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'action.intended': (state, { iteration, key, repeatable }) =>
     withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
   'review.answered': state => state, // by the rules of its mode
+  'branch.accepted': (state, { head }) => update(state, 'checkpoints', { head }),
   'approval.given': (state, { hash, by, at, because }) =>
     update(state, 'document', { approval: { hash, by, at, because } }),
   'guidance.given': guidanceGiven,

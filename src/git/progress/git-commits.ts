@@ -34,6 +34,8 @@ const underWay = { ...unfinishedOperations, sequencer: 'cherry-pick or revert', 
 
 interface Head {
   readonly ok: true;
+  /** What moves: the branch itself, so that no other one can; HEAD where it is on none. */
+  readonly ref: string;
   /** Empty on a branch without commits. */
   readonly commit: string;
   readonly tree: string;
@@ -85,17 +87,17 @@ async function attempt(
   const tree = plain ?? (await index.write(selected));
   if (typeof tree !== 'string') return tree;
   const left = selected.left.map(toText);
-  if (tree === head.tree) return { ok: true, commit: '', paths: [], left };
+  if (tree === head.tree) return { ok: true, commit: '', head: head.commit, paths: [], left };
   const change = { tree, parent: head.commit, message: messageOf(order) };
   const made = await makeCommit(repository, change, memory);
   if (!made.ok) return made;
   const changed = await diffTrees(repository, { from: head.tree, to: tree });
   if (!changed.ok) return changed;
   await recordStep(folder, { before: head.tree, commit: made.name });
-  const moved = await moveRef(repository, 'HEAD', { to: made.name, from: head.commit });
+  const moved = await moveRef(repository, head.ref, { to: made.name, from: head.commit });
   if (moved === 'moved' || !moved.ok) return moved;
   await syncUserIndex(repository, folder); // when it cannot now, the journal stays, and the next commit does it
-  return { ok: true, commit: made.name, paths: changed.all.map(({ path }) => toText(path)), left };
+  return { ok: true, commit: made.name, head: made.name, paths: changed.all.map(({ path }) => toText(path)), left };
 }
 
 interface IndexMemory {
@@ -138,17 +140,20 @@ async function headOf(repository: Repository, branch: string | undefined): Promi
   if (name !== '' && !name.startsWith('refs/heads/')) {
     return refuse('Nothing was committed: HEAD is not on a branch of this repository.', 'Check out a branch.');
   }
-  if (branch !== undefined && name !== `refs/heads/${branch}`) {
+  if (branch === '' && name !== '')
+    return refuse('Nothing was committed: the loop works on no branch, and HEAD is on one now.', 'Detach it again.');
+  if (branch && name !== `refs/heads/${branch}`) {
     return refuse(`Nothing was committed: HEAD is not on the loop's branch ${branch}.`, `Check out ${branch}.`);
   }
   const found = await readObject(repository, 'HEAD^{commit}');
   const tree = found.ok ? /^tree ([0-9a-f]+)\n/.exec(found.content?.toString('latin1') ?? '')?.[1] : undefined;
-  if (found.ok && tree !== undefined) return { ok: true, commit: found.name, tree };
+  const ref = name || 'HEAD';
+  if (found.ok && tree !== undefined) return { ok: true, ref, commit: found.name, tree };
   const isUnborn = !found.ok && found.isMissing && name !== '';
   if (!isUnborn) return refuse('Nothing was committed: HEAD cannot be read.');
   // The tree without files, in the repository's own kind of hash.
   const empty = await ask(repository, ['hash-object', '-t', 'tree', '-w', '--stdin'], { input: '' });
-  return empty.ok ? { ok: true, commit: '', tree: empty.text } : empty;
+  return empty.ok ? { ok: true, ref, commit: '', tree: empty.text } : empty;
 }
 
 /** The ref that HEAD names; empty when it names a commit itself. Where its file does not say it plainly, git is asked. */
@@ -156,6 +161,7 @@ export async function headName(repository: GitPlace & Pick<Repository, 'gitDirec
   const text = await readFile(join(repository.gitDirectory, 'HEAD'), 'utf8').catch(() => '');
   const named = /^ref: (refs\/heads\/\S+)\n$/.exec(text)?.[1];
   if (named !== undefined && !named.endsWith('/.invalid')) return named;
+  if (/^[0-9a-f]{40,64}\n$/.test(text)) return '';
   const target = await git(repository, ['symbolic-ref', '--quiet', 'HEAD']);
   return target.code === 0 ? target.output.toString('utf8').trim() : '';
 }

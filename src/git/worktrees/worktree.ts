@@ -1,7 +1,8 @@
 // The worktree of a loop, on a branch of its own, outside of the repository: the user's files are not touched at all.
 import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
-import { dirname, join, posix, relative, sep } from 'node:path';
+import { copyFile, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { dirname, posix, relative, sep } from 'node:path';
+import { startTimeOf, thisHost } from '../../processes/identity.ts';
 import { plural } from '../../text/format.ts';
 import { ask, filteredAmong, type GitPlace, git, gitlink, indexRows, listIndex } from '../call.ts';
 import { readRecord, realOf, statsAt, succeeds, writeRecord } from '../disk.ts';
@@ -19,6 +20,8 @@ export interface WorktreeOptions {
   readonly branch: string;
   /** Relative to the top: not in git, but the work needs them, such as node_modules and .env. */
   readonly untracked: readonly string[];
+  /** The loop has this branch already: its worktree is made again. */
+  readonly existing?: string | undefined;
 }
 
 export interface Worktree {
@@ -31,14 +34,28 @@ export interface Worktree {
   readonly notices: readonly string[];
 }
 
-interface WorktreeRecord {
+export interface WorktreeRecord {
   readonly branch: string;
   readonly base: string;
   readonly isReady: boolean;
   readonly missing: readonly string[];
+  /** Who prepares it, and where: while they live, nobody else touches it. Absent in records of 0.4. */
+  readonly maker?: Maker;
 }
 
-const recordOf = (path: string): string => `${path}.json`;
+interface Maker extends ReturnType<typeof thisHost> {
+  readonly pid: number;
+  readonly startTime: string;
+  /** The common folder of the repository. */
+  readonly repository: string;
+}
+
+const makerIn = ({ commonDirectory }: Repository): Maker => ({
+  ...{ ...thisHost(), pid: process.pid, startTime: startTimeOf(process.pid) ?? '' },
+  repository: commonDirectory,
+});
+
+export const recordOf = (path: string): string => `${path}.json`;
 
 /** The same call again takes up what is there, finished or not. */
 export async function makeWorktree(repository: Repository, options: WorktreeOptions): Promise<Worktree | Refusal> {
@@ -75,7 +92,7 @@ async function makeTree(
 ): Promise<Worktree | Refusal> {
   const { branch, base } = plan;
   const ref = `refs/heads/${branch}`;
-  await writeRecord(recordOf(path), { ...plan, isReady: false });
+  await writeRecord(recordOf(path), { ...plan, isReady: false, maker: makerIn(repository) } satisfies WorktreeRecord);
   const tip = (await revision(repository, `${ref}^{commit}`)) || base;
   const filled = await checkOutTree(repository, { path, commit: tip, from: repository.directory, untracked, isNew });
   if (!filled.ok) return filled;
@@ -88,7 +105,8 @@ async function makeTree(
   }
   const entered = await ask(place, ['symbolic-ref', 'HEAD', ref]);
   if (!entered.ok) return entered;
-  await writeRecord(recordOf(path), { ...plan, isReady: true, missing });
+  const done = { ...plan, isReady: true, missing, maker: makerIn(repository) };
+  await writeRecord(recordOf(path), done satisfies WorktreeRecord);
   const other = branch === wanted ? [] : [`The branch ${wanted} exists, so this is ${branch}.`];
   return { ok: true, directory: path, branch, missing, notices: [...other, ...(await noticesOf(place))] };
 }
@@ -116,7 +134,14 @@ async function resumeTree(
   return { ok: true, directory: path, branch, missing, notices: await noticesOf(place) };
 }
 
-async function planOf(repository: Repository, { branch }: WorktreeOptions): Promise<WorktreeRecord | Refusal> {
+async function planOf(
+  repository: Repository,
+  { branch, existing }: WorktreeOptions,
+): Promise<WorktreeRecord | Refusal> {
+  if (existing !== undefined) {
+    const base = await revision(repository, `refs/heads/${existing}^{commit}`);
+    return { branch: existing, base, isReady: false, missing: [] };
+  }
   const base = await revision(repository, 'HEAD^{commit}');
   if (base === '')
     return refuse('A worktree needs a commit to start from, and there is none yet.', 'Commit something.');
@@ -238,33 +263,6 @@ export async function removeWorktree(repository: Repository, path: string): Prom
 export async function removeMergedBranch(repository: Repository, branch: string): Promise<'gone' | 'kept'> {
   if ((await revision(repository, `refs/heads/${branch}`)) === '') return 'gone';
   return (await ask(repository, ['branch', '--quiet', '--delete', '--', branch])).ok ? 'gone' : 'kept';
-}
-
-/** A younger one may be just being made by another run. */
-const ageMsMin = 3_600_000;
-
-/**
- * Of runs that were killed before their loop began: nobody would ever ask for them again. Only those of this repository,
- * and only without work in them; `isLoop` says whether the ledger knows a loop.
- */
-export async function removeStaleWorktrees(
-  repository: Repository,
-  folder: string,
-  isLoop: (loop: string) => boolean,
-  now: number,
-): Promise<readonly string[]> {
-  const removed: string[] = [];
-  for (const name of await readdir(folder).catch(() => [])) {
-    const loop = /^([0-9a-f-]{36})\.json$/.exec(name)?.[1];
-    if (loop === undefined || isLoop(loop)) continue;
-    const record = join(folder, name);
-    const madeAt = (await stat(record).catch(() => undefined))?.mtimeMs ?? now;
-    const branch = (await readRecord<Partial<WorktreeRecord>>(record))?.branch;
-    if (now - madeAt < ageMsMin || branch === undefined) continue;
-    const gone = await abandonWorktree(repository, join(folder, loop));
-    if (gone.ok) removed.push(branch);
-  }
-  return removed;
 }
 
 interface Copy {

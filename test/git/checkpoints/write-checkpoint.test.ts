@@ -247,10 +247,10 @@ describe('a checkpoint', () => {
 
   it("does not hold the loop's own folder, nor what is named as uncovered, when they lie in the tree", async () => {
     repo = makeRepo();
-    repo.write('home [1]/ledger', 'x');
+    for (const name of ['home [1]', 'ends ', 'br\nk']) repo.write(`${name}/ledger`, 'x');
     const checkpoints = await repo.checkpoints({
       folder: join(repo.top, 'loops/one'),
-      excluded: [join(repo.top, 'home [1]')],
+      excluded: ['home [1]', 'ends ', 'br\nk'].map(name => join(repo.top, name)),
     });
     expect(Object.keys(held((await saved(checkpoints, 1)).commit))).toEqual(['README.md']);
   });

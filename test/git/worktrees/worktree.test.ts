@@ -8,12 +8,11 @@ import {
   readlinkSync,
   rmSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { abandonWorktree, makeWorktree, removeStaleWorktrees } from '../../../src/git/worktrees/worktree.ts';
+import { abandonWorktree, makeWorktree } from '../../../src/git/worktrees/worktree.ts';
 import { good } from '../parallel.ts';
 import { type Scratch, scratch } from '../scratch.ts';
 
@@ -197,21 +196,4 @@ describe('the worktree of a loop', () => {
     expect(existsSync(directory)).toBe(false);
     expect(one.git('branch', '--list', 'ralph/x').trim()).toBe('ralph/x');
   });
-});
-
-it('of a run that was killed before its loop began goes with its branch once it is old; one of a known loop, or a young one, stays', async () => {
-  const one = scratch();
-  const repository = await one.open();
-  const loop = '01a1e04a-8fe4-777a-8a80-b41fdfd69869';
-  const folder = join(one.root, 'worktrees');
-  const path = join(folder, loop);
-  good(await makeWorktree(repository, { path, branch: 'ralph/shop', untracked: [] }));
-  const now = Date.now();
-  expect(await removeStaleWorktrees(repository, folder, () => false, now)).toEqual([]);
-  utimesSync(`${path}.json`, 0, (now - 2 * 3_600_000) / 1_000);
-  expect(await removeStaleWorktrees(repository, folder, id => id === loop, now)).toEqual([]);
-  expect(existsSync(path)).toBe(true);
-  expect(await removeStaleWorktrees(repository, folder, () => false, now)).toEqual(['ralph/shop']);
-  expect(existsSync(path)).toBe(false);
-  expect(one.git('branch', '--list', 'ralph/*').trim()).toBe('');
 });
