@@ -96,27 +96,37 @@ export class Connection {
     const log = statSync(path, { throwIfNoEntry: false });
     if (nameOf(log) !== this.#logInode) return gone(path);
     const { size: logBytes = 0 } = log ?? {};
-    if (logBytes < this.#logBytes && !this.#holdsFrames(logBytes)) this.#broken = cut(path);
+    if (logBytes < this.#logBytes && !this.#holdsFrames()) this.#broken = cut(path);
     this.#logBytes = logBytes;
     return this.#broken;
   }
 
   /** After a write of ours: what is shorter than this lacks it. */
   measure(): void {
-    this.#logBytes = statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    this.#logBytes = this.#logSize();
   }
 
-  /** A log that another process emptied or began anew is as long as SQLite thinks it is. Within a transaction nobody can. */
-  #holdsFrames(logBytes: number): boolean {
+  /** A log that another process emptied or began anew is as long as SQLite thinks it is; looked at until nobody wrote meanwhile. */
+  #holdsFrames(): boolean {
     if (this.database.isTransaction) return true;
     try {
-      const { log } = this.database.prepare('PRAGMA wal_checkpoint(NOOP)').get() as { log: number };
-      const page = this.database.prepare('PRAGMA page_size').get() as { page_size: number };
-      return log <= 0 || logBytes >= walHeaderBytes + log * (frameHeaderBytes + page.page_size);
-    } catch {
-      return false;
+      const number = (pragma: string, column: string) => Number(this.database.prepare(pragma).get()?.[column]);
+      const seen = () =>
+        `${number('PRAGMA data_version', 'data_version')} ${number('PRAGMA wal_checkpoint(NOOP)', 'log')}`;
+      const frameBytes = frameHeaderBytes + number('PRAGMA page_size', 'page_size');
+      for (;;) {
+        const before = seen();
+        const frames = Number(before.split(' ')[1]);
+        if (frames <= 0 || this.#logSize() >= walHeaderBytes + frames * frameBytes) return true;
+        if (before === seen()) return false;
+      }
+    } catch (error) {
+      const { kind } = failureOf(error, this.path) ?? {};
+      return kind !== 'io' && kind !== 'corrupt'; // it cannot be read to where it ends
     }
   }
+
+  #logSize = (): number => statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   /** After an input/output error nobody knows what reached the disk, so the first one is the last word. */
   failure(error: unknown): StoreFailure {
