@@ -50,7 +50,9 @@ describe('given a loop whose checkpoints anchored its ledger in git', () => {
         const told = await place.ralph(['audit', 'verify']);
         expect([told.code, told.stdout]).toEqual([
           1,
-          expect.stringMatching(new RegExp(`BROKEN: event \\d+ was anchored in git, and the ledger ends with event ${last}`)),
+          expect.stringMatching(
+            new RegExp(`BROKEN: event \\d+ was anchored in git, and the ledger ends with event ${last}`),
+          ),
         ]);
       }
     }));

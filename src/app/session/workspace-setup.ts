@@ -9,7 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
 import { ledgerEvents, loopFolder } from '../app.ts';
-import { filesToProtect, redStart } from '../checks.ts';
+import { filesToProtect, redStart, refuseUnknownScripts } from '../checks.ts';
 import { refreshProtection, unprotectable } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
 import { checkpointsOf, forksOf, refusalError, worktreeOf } from './repository.ts';
@@ -63,9 +63,10 @@ export function redRefusal(red: readonly CheckResult[]): UsageError {
 
 /** Makes the worktree of a new loop ready and copies the files that prove the work. `known`: every loop of the ledger. */
 async function setUp(prepared: Prepared, chosen: NewLoop, known: ReadonlySet<string>, { say, stop }: Watcher) {
-  const { home, config, repositoryInfo, directory } = prepared;
+  const { home, config, env, repositoryInfo, directory } = prepared;
   const { repository } = repositoryInfo;
   const { id: loop } = chosen;
+  refuseUnknownScripts(config, env);
   const { worktreePerTask: forked } = prepared.settings;
   const folder = loopFolder(home, loop);
   const isOwn = config.worktree || forked;
@@ -89,7 +90,7 @@ async function setUp(prepared: Prepared, chosen: NewLoop, known: ReadonlySet<str
     if (own !== undefined && !forked) await setUpWorktree(prepared, folderOfWork, say, stop);
     const { protectFiles } = await import('../../checks/protected-files.ts');
     const copies = join(folder, 'protected');
-    const kept = await protectFiles({ directory: folderOfWork, folder: copies, ...filesToProtect(config) });
+    const kept = await protectFiles({ directory: folderOfWork, folder: copies, ...filesToProtect(config, env) });
     if (!kept.ok) throw unprotectable(kept.problem);
     const place = { loop, directory: folderOfWork, branch: own?.branch, protectedHash: kept.hash };
     const workspace = await openWorkspace(prepared, place, stop);
