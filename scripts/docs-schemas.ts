@@ -337,6 +337,7 @@ export const schemas = {
         anchors: count,
         anchorsExpected: count,
         differs: optional(count),
+        isCut: optional(z.literal(true)),
         events: optional(count),
         head: optional(text),
         seq: optional(count),

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { isCliName, loadCli } from '../agents/registry.ts';
 import type { Check, CheckResult, Judge } from '../checks/check.ts';
-import { checkScripts } from '../checks/tamper/command-line.ts';
+import { checkScripts, pythonModules, unknownScripts } from '../checks/tamper/command-line.ts';
 import { isTestFile, languageOf } from '../checks/tamper/source-files.ts';
 import { specOf } from '../config/agents.ts';
 import type { Config } from '../config/settings.ts';
@@ -50,22 +50,51 @@ export async function redStart(
   return results;
 }
 
+interface FilesToProtect {
+  /** Those that are there; some are patterns. */
+  readonly candidates: readonly string[];
+  readonly wanted: readonly string[];
+  /** Not one of the candidates after all. */
+  readonly isOpen: (path: string) => boolean;
+}
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+const commandsIn = (verify: readonly string[]): readonly string[] => verify.filter(text => !text.startsWith('file:'));
+
 /**
  * What is to be protected: the scripts that commands run, and what a person named, unless a person lifted it (`!PATH`).
  * A test that a command runs directly stays open, because tests are added to; the tamper screen looks at those.
  */
-export function filesToProtect({ verify, protect }: Pick<Config, 'verify' | 'protect'>): {
-  readonly candidates: readonly string[];
-  readonly wanted: readonly string[];
-} {
+export function filesToProtect(
+  { verify, protect }: Pick<Config, 'verify' | 'protect'>,
+  environment: Variables = {},
+): FilesToProtect {
   const lifted = new Set(protect.filter(path => path.startsWith('!')).map(path => path.slice(1).replace(/^\.\//, '')));
   const isOpen = (path: string): boolean =>
     lifted.has(path) || (languageOf(path) !== 'shell' && isTestFile(basename(path)));
-  const commands = verify.filter(text => !text.startsWith('file:'));
+  const found = commandsIn(verify).flatMap(line => [
+    ...checkScripts(line, environment),
+    ...pythonModules(line).flatMap(module => [`${module}.py`, `${module}/__main__.py`]),
+  ]);
   return {
-    candidates: [...new Set(commands.flatMap(checkScripts))].filter(path => !isOpen(path)),
+    candidates: [...new Set(found)].filter(path => !isOpen(path)),
     wanted: protect.filter(path => !path.startsWith('!')),
+    isOpen,
   };
+}
+
+/** A check whose script only shows when it runs cannot be held against an agent, unless a person says what it is (B95). */
+export function refuseUnknownScripts({ verify, protect }: Pick<Config, 'verify' | 'protect'>, env: Variables): void {
+  if (protect.length > 0) return;
+  for (const line of commandsIn(verify)) {
+    const [unknown] = unknownScripts(line, env);
+    if (unknown === undefined) continue;
+    throw new UsageError(
+      `The check ${JSON.stringify(line)} runs a script that only shows when it runs (${unknown}), so nobody could keep it as it is.`,
+      'Write the path of the script (sh check.sh; for t in tests/*.sh; do sh "$t" || exit 1; done), or name what it runs: --protect PATH.',
+    );
+  }
 }
 
 const vendorNamed = async (name = ''): Promise<string | undefined> =>

@@ -7,7 +7,7 @@ import type { State } from '../core/state.ts';
 import type { GitCheckpoints } from '../git/git-checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { loopFolder } from './app.ts';
-import { filesToProtect, judgeNamed } from './checks.ts';
+import { filesToProtect, judgeNamed, refuseUnknownScripts } from './checks.ts';
 import type { Prepared } from './session/prepare.ts';
 
 interface ResumedLoop {
@@ -104,19 +104,26 @@ async function areUserEdits(
 
 /** In a folder of its own: the set that the ledger knows stays until it knows this one. */
 async function protectNow(
-  { config, typed, home }: Prepared,
+  { config, typed, home, env }: Prepared,
   state: State,
   old: readonly ProtectedFile[],
 ): Promise<string> {
   const { protectFiles } = await import('../checks/protected-files.ts');
   const folder = loopFolder(home, state.loop.id);
-  const files = filesToProtect(config);
+  refuseUnknownScripts(config, env);
+  const files = filesToProtect(config, env);
   const scripts = new Set(filesToProtect({ verify: commandsOf(state.settings.checks), protect: [] }).candidates);
   const named = typed.has('protect') ? [] : old.map(({ path }) => path).filter(path => !scripts.has(path));
   const fresh = join(folder, `protected-new-${process.pid}`);
   await rm(fresh, { recursive: true, force: true });
   const candidates = [...files.candidates, ...named];
-  const kept = await protectFiles({ directory: state.loop.directory, folder: fresh, candidates, wanted: files.wanted });
+  const kept = await protectFiles({
+    directory: state.loop.directory,
+    folder: fresh,
+    candidates,
+    wanted: files.wanted,
+    isOpen: files.isOpen,
+  });
   if (!kept.ok) throw unprotectable(kept.problem);
   const settled = join(folder, `protected-${kept.hash}`);
   await rm(settled, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import type { CheckpointMark, Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
-import { initialState, type RestoreDue, type State } from '../core/state.ts';
+import { initialState, present, type RestoreDue, type State } from '../core/state.ts';
 import { allTasks, findTask, type TaskStatus, type TaskThen } from '../core/task.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Restored } from '../git/checkpoints.ts';
@@ -283,13 +283,15 @@ interface Anchored {
   readonly anchorsExpected: number;
   /** The first event whose hash is not the one that was anchored. */
   readonly differs?: number;
+  /** The ledger has no such event any more. */
+  readonly isCut?: true;
 }
 
 export type Audited = Anchored & Verified;
 
 const none: Anchored = { anchors: 0, anchorsExpected: 0 };
 
-/** The chain in one pass over the rows, which counts the checkpoints too; then one row for each anchor. */
+/** The chain in one pass over the rows, which counts the checkpoints too; then one row for each anchor that git holds. */
 export async function audited(ledger: Ledger, home: string, row: LoopRow, env: Environment): Promise<Audited> {
   let made = 0;
   const verified = await ledger.store.verify(row.loop, ({ body }) => {
@@ -297,19 +299,20 @@ export async function audited(ledger: Ledger, home: string, row: LoopRow, env: E
     const event = JSON.parse(body) as Event;
     if (event.type === 'checkpoint.made') made = Math.max(made, event.number);
   });
-  if (!verified.ok || made === 0) return { ...none, ...verified };
-  const anchorsExpected = made - prunedIn(loopFolder(home, row.loop)).size;
+  if (!verified.ok) return { ...none, ...verified };
+  const anchorsExpected = Math.max(0, made - prunedIn(loopFolder(home, row.loop)).size);
   return { ...(await comparedWithAnchors(ledger, row, env)), anchorsExpected, ...verified };
 }
 
-/** An anchor beyond the ledger's end differs too: events are missing. */
+/** An anchor beyond the ledger's end differs too: events are missing, whatever the ledger itself says of checkpoints (F90). */
 async function comparedWithAnchors({ store }: Ledger, { loop, directory, document }: LoopRow, env: Environment) {
   const { anchorsIn } = await import('../git/checkpoints/refs.ts');
   const place = existsSync(directory) ? directory : dirname(document);
   const anchors = await anchorsIn({ directory: place, environment: gitEnvironment(env) }, loop);
   for (const { sequence, hash } of anchors) {
     const [event] = await store.read(loop, sequence - 1, 1);
-    if (event?.seq !== sequence || event.hash !== hash) return { anchors: anchors.length, differs: sequence };
+    const isCut = event === undefined ? (true as const) : undefined;
+    if (event?.hash !== hash) return { anchors: anchors.length, ...present({ differs: sequence, isCut }) };
   }
   return { anchors: anchors.length };
 }

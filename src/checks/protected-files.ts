@@ -16,8 +16,9 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, resolve } from 'node:path';
 import { canonical } from '../text/canonical.ts';
+import { fits, isPattern } from '../text/patterns.ts';
 import type { FileGuard } from './check.ts';
 
 /** A file with a copy of its bytes, or a link on the way to one. */
@@ -49,8 +50,10 @@ export interface ProtectOrder {
   readonly directory: string;
   /** Inside the loop's own folder; made when it is not there. */
   readonly folder: string;
-  /** Relative to `directory`. Those that are no files are passed over: a command line names much. */
+  /** Relative to `directory`, some as patterns. Those that are no files are passed over: a command line names much. */
   readonly candidates: readonly string[];
+  /** Of what fits a pattern, these are left alone. */
+  readonly isOpen?: (path: string) => boolean;
   /** As a person gave them: files, or folders with all their files. Each must be there. */
   readonly wanted: readonly string[];
 }
@@ -79,7 +82,7 @@ const statsOf = (path: string): Promise<Stats | undefined> => lstat(path).catch(
 export async function protectFiles(order: ProtectOrder): Promise<Protected> {
   try {
     const found = new Map<string, ProtectedFile>();
-    for (const path of order.candidates) await take(order, path, found, false);
+    for (const path of await expandPatterns(order)) await take(order, path, found, false);
     for (const path of order.wanted) {
       const problem = await take(order, path, found, true);
       if (problem !== undefined) return { ok: false, problem };
@@ -94,6 +97,30 @@ export async function protectFiles(order: ProtectOrder): Promise<Protected> {
   } catch (error) {
     return { ok: false, problem: `the check's files could not be kept: ${(error as Error).message}` };
   }
+}
+
+/** The files that fit where a candidate is a pattern; one that is there under exactly this name is meant itself. */
+async function expandPatterns({ directory, candidates, isOpen }: ProtectOrder): Promise<readonly string[]> {
+  const all: string[] = [];
+  for (const path of candidates) {
+    const isOne = !isPattern(path) || (await statsOf(join(directory, path))) !== undefined;
+    all.push(...(isOne ? [path] : (await fitting(directory, path)).filter(one => isOpen?.(one) !== true)));
+  }
+  return all;
+}
+
+async function fitting(directory: string, pattern: string): Promise<readonly string[]> {
+  let open: readonly string[] = [pattern.startsWith('/') ? '/' : '.'];
+  for (const part of pattern.split('/').filter(name => name !== '')) {
+    const next: string[] = [];
+    for (const folder of open) {
+      const names = isPattern(part) ? await readdir(resolve(directory, folder)).catch(() => []) : [part];
+      next.push(...names.filter(name => !isPattern(part) || fits(name, part)).map(name => posix.join(folder, name)));
+      if (next.length > filesMax) throw new Error(`more than ${filesMax} files fit ${pattern}`);
+    }
+    open = next.sort();
+  }
+  return open;
 }
 
 type Found = Map<string, ProtectedFile>;

@@ -5,8 +5,8 @@ import { relative } from 'node:path';
 import type { State } from '../core/state.ts';
 import type { Doubt, Finding } from '../core/task.ts';
 import type { Change, Span } from '../git/checkpoints.ts';
-import { fingerprintOf, nothingChanged, screenWork } from './tamper/screen.ts';
-import { isTestConfiguration, isTestFile, mayHoldTests } from './tamper/source-files.ts';
+import { decidesProof, fingerprintOf, mayOutwit, nothingChanged, screenWork } from './tamper/screen.ts';
+import { isTestFile } from './tamper/source-files.ts';
 import type { ChangedFile } from './tamper/weakening.ts';
 
 /** What checkpoints hold of the work. */
@@ -38,12 +38,6 @@ async function filesOf(history: WorkHistory, { from, to }: Span, paths: readonly
   });
 }
 
-/** Only what decides about the proof is read: junk beside it must not hide it. */
-const matters = (path: string, checks: readonly string[]): boolean =>
-  mayHoldTests(path) ||
-  isTestConfiguration(path) ||
-  checks.some(check => check.includes(path.split('/').at(-1) ?? path));
-
 /** Exactly this content is what a person may accept, not the next change of its kind. */
 function doubtOf(finding: Finding, files: readonly ChangedFile[] = []): Doubt {
   const after = files.find(({ path }) => path === finding.path)?.after ?? '';
@@ -74,9 +68,12 @@ export function workScreen(
     const whole = { from: spans[0]?.from ?? '', to: now || last };
     const later = now === '' ? [] : await history.changes([{ from: last, to: now }]);
     const all = [...new Set([...changes, ...later].map(one => one.path))];
-    const paths = all.filter(path => !isOurs(path, document) && matters(path, checks));
+    const decides = decidesProof(checks, inside);
+    const theirs = all.filter(path => !isOurs(path, document));
+    const paths = theirs.filter(decides);
     if (paths.length > filesMax) return [doubtOf(tooMany(paths.length))];
-    const files = await filesOf(history, whole, paths);
+    const sources = theirs.filter(path => mayOutwit(path) && !decides(path)).slice(0, filesMax - paths.length);
+    const files = await filesOf(history, whole, [...paths, ...sources]);
     return screenWork({ files, checks, folder: inside || undefined }).map(one => doubtOf(one, files));
   };
 }

@@ -68,6 +68,11 @@ const running: readonly FlagRow[] = [
   noInput,
   { flags: '--new', description: 'start a new loop although one of this file ended with work left', group: 'start' },
   { flags: '--force', description: 'allow / or the home folder as the place of work', group: 'start' },
+  {
+    flags: '--accept-settings',
+    description: 'your own settings, which changed while an agent worked, are yours',
+    group: 'start',
+  },
   ...printing,
 ];
 

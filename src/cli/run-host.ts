@@ -1,13 +1,16 @@
 // The terminal as the host of a session: it answers the gates, shows the work, and says how it ended.
 
+import { join } from 'node:path';
 import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/session/earlier-loop.ts';
 import { type Draft, type Prepared, prepareLoop } from '../app/session/prepare.ts';
 import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
+import { type ChangedSettings, settingsRefusal } from '../app/session/trusted-settings.ts';
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
 import { hasUserDocument, type State } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
+import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { endedByLimit, endingOf, reopenLine } from '../views/ending.ts';
 import { type Context, type Flags, printJson, sayHeld } from './context.ts';
@@ -37,6 +40,10 @@ export function terminalHost(context: Context, flags: Flags): Host {
         sayEnded(context, gate.earlier);
         // New counters must be said (ADR 4).
         return interactive && !isAgreed && confirm('Press Enter to start over with new counters, Ctrl-C to leave ');
+      case 'settings-changed':
+        return (
+          sayChanged(gate, context) || (interactive && confirm('Press Enter when these are yours, Ctrl-C to leave '))
+        );
       case 'start':
         if (!quiet) say(runSummary(gate.prepared, gate, style));
         return !interactive || isAgreed || confirm('Press Enter to start, Ctrl-C to leave ');
@@ -96,6 +103,29 @@ export function attendTerminal(view: LiveView, { ask, adapt }: TerminalParts): A
   };
 }
 
+const linesShown = 20;
+
+function sayChanged({ changed, isAllowed }: Extract<Gate, { id: 'settings-changed' }>, { say, env }: Context): boolean {
+  for (const line of settingsLines(changed, env)) say(line);
+  return isAllowed;
+}
+
+/** What the user's settings say now, for a person to know them again. */
+function settingsLines({ folder, files }: ChangedSettings, env: Context['env']): readonly string[] {
+  const redact = makeRedactor(secretValues(env));
+  return files.flatMap(({ name, text }) => {
+    const lines = plain(redact(text ?? ''))
+      .trim()
+      .split('\n')
+      .slice(0, linesShown);
+    const what = text === undefined ? 'gone' : 'now';
+    return [
+      `Your own settings changed while an agent worked: ${join(folder, name)}, ${what}:`,
+      ...(text === undefined ? [] : lines.map(line => `    ${line}`)),
+    ];
+  });
+}
+
 /** What a check prints may hold anything. */
 function redWords({ name, detail }: CheckResult): string {
   const last = plain(detail).trim().split('\n').slice(-6);
@@ -126,7 +156,9 @@ export async function finish(context: Context, prepared: Prepared, ledger: Ledge
     case 'nothing-to-do':
       return sayNothingLeft(context, prepared);
     case 'declined':
-      if (outcome.gate.id === 'red-checks' && !isInteractive(flags)) throw redRefusal(outcome.gate.red);
+      if (isInteractive(flags)) return 130;
+      if (outcome.gate.id === 'red-checks') throw redRefusal(outcome.gate.red);
+      if (outcome.gate.id === 'settings-changed') throw settingsRefusal(outcome.gate.changed);
       return 130;
     case 'ran':
       return sayEnding(context, outcome, {

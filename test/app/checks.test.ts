@@ -2,7 +2,14 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildChecks, buildJudge, filesToProtect, judgeSpec, redStart } from '../../src/app/checks.ts';
+import {
+  buildChecks,
+  buildJudge,
+  filesToProtect,
+  judgeSpec,
+  redStart,
+  refuseUnknownScripts,
+} from '../../src/app/checks.ts';
 import { type Config, presetValues } from '../../src/config/settings.ts';
 import { usualMode } from '../../src/modes/registry.ts';
 import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
@@ -57,8 +64,17 @@ describe('files to protect', () => {
     [['bash tests/run.sh', 'node --test a.test.js'], [], ['tests/run.sh'], []],
     [['file:./verify.sh', 'python3 hello.py'], ['!hello.py', 'spec'], [], ['spec']],
     [['./verify.sh'], ['!./verify.sh'], [], []],
+    [['python -m pkg.check'], [], ['pkg/check.py', 'pkg/check/__main__.py'], []],
+    [['sh < check.sh', 'cat more.sh | sh'], [], ['check.sh', 'more.sh'], []],
   ])('of %j with %j', (verify, protect, candidates, wanted) => {
-    expect(filesToProtect({ verify, protect })).toEqual({ candidates, wanted });
+    expect(filesToProtect({ verify, protect })).toMatchObject({ candidates, wanted });
+  });
+
+  it('a check whose script only shows when it runs is refused with a word how to write it, unless a person names the files', () => {
+    const verify = ['find tests -exec sh {} +'];
+    expect(() => refuseUnknownScripts({ verify, protect: [] }, {})).toThrow('only shows when it runs');
+    refuseUnknownScripts({ verify, protect: ['tests'] }, {});
+    refuseUnknownScripts({ verify: ['npm test', 'file:a.txt'], protect: [] }, {});
   });
 });
 

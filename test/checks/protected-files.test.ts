@@ -215,3 +215,15 @@ it('a path that leaves the folder of the work is no file of the check, and refus
   expect(await protectFiles({ ...order, candidates: [away], wanted: [] })).toMatchObject({ ok: true, files: [] });
   expect(await protectFiles({ ...order, candidates: [], wanted: [away] })).toMatchObject({ ok: false });
 });
+
+describe('given a check that names its scripts by a pattern (B95)', () => {
+  it('when one of those that fit is edited or deleted, then it comes back; a new one is left alone', async () => {
+    const { at, restore, files } = await given(['scripts/*.sh', 'tools/{check,other}.mjs', 'none/*.sh']);
+    expect(files).toEqual([path, 'tools/check.mjs']);
+    rmSync(at(path));
+    writeFileSync(at('tools/check.mjs'), 'pass();');
+    writeFileSync(at('scripts/new.sh'), 'exit 1\n');
+    expect(await restore()).toEqual({ restored: [`${path} (deleted)`, 'tools/check.mjs (edited)'] });
+    expect(readFileSync(at('scripts/new.sh'), 'utf8')).toBe('exit 1\n');
+  });
+});

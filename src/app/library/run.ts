@@ -14,6 +14,7 @@ import { newestLoop, withLease } from '../loops/find.ts';
 import { goalOverWords, missingTasksWords } from '../session/earlier-loop.ts';
 import { type Prepared, prepareLoop } from '../session/prepare.ts';
 import { type Host, type Outcome, runSession } from '../session/session.ts';
+import { settingsRefusal } from '../session/trusted-settings.ts';
 import { redRefusal } from '../session/workspace-setup.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
 import { guarded } from './performer.ts';
@@ -129,6 +130,7 @@ async function resultFrom(job: Job, outcome: Outcome): Promise<LoopResult> {
       return resultOf(needs, state, { how: 'ended', ran: false, words });
     }
     case 'declined':
+      if (outcome.gate.id === 'settings-changed') throw settingsRefusal(outcome.gate.changed);
       throw redRefusal(outcome.gate.id === 'red-checks' ? outcome.gate.red : []);
     case 'ran':
       return resultOf(needs, outcome.state, { how: outcome.how, ran: true });

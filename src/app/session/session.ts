@@ -19,6 +19,7 @@ import { type Earlier, earlierLoop, hasWork } from './earlier-loop.ts';
 import { handOver, unmergedLoop } from './hand-over.ts';
 import { approvalByRunning, engineFor, resumeCommands, startInput } from './launch.ts';
 import { type Prepared, prepareLoop } from './prepare.ts';
+import { type ChangedSettings, changedSettings, watchSettings } from './trusted-settings.ts';
 import type { Workspace } from './workspace.ts';
 import { createWorkspace, resumeWorkspace } from './workspace-setup.ts';
 
@@ -26,6 +27,8 @@ export type Gate =
   /** The last loop of the document ended with work left: yes starts over, with new counters. */
   | { readonly id: 'continue-ended'; readonly earlier: Extract<Earlier, { type: 'ended' }> }
   /** `state`: of a loop that goes on. */
+  /** The user's own settings changed while agents worked: yes says that a person did it. */
+  | { readonly id: 'settings-changed'; readonly changed: ChangedSettings; readonly isAllowed: boolean }
   | { readonly id: 'start'; readonly prepared: Prepared; readonly name: string; readonly state: State | undefined }
   /** Checks fail before any work; `isAllowed`: the settings say that it may begin all the same. */
   | { readonly id: 'red-checks'; readonly red: readonly CheckResult[]; readonly isAllowed: boolean }
@@ -146,10 +149,20 @@ async function endReplaced({ path, home, env }: Prepared, ledger: Ledger, host: 
 /** `state`: of a loop that goes on. */
 type Chosen = Pick<State['loop'], 'id' | 'name'> & { readonly state: State | undefined };
 
+/** The gate to which the host said no. */
+async function doubtedSettings({ home, env, flags }: Prepared, host: Host): Promise<Gate | undefined> {
+  const changed = changedSettings(home, env);
+  if (changed === undefined) return undefined;
+  const gate: Gate = { id: 'settings-changed', changed, isAllowed: flags['acceptSettings'] === true };
+  return (await host.decide(gate)) ? undefined : gate;
+}
+
 /** To its end, its question or its interruption. */
 async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chosen): Promise<Outcome> {
   const { state, id: loop, name } = chosen;
   const { by, say, announce } = host;
+  const doubted = await doubtedSettings(prepared, host);
+  if (doubted !== undefined) return { type: 'declined', gate: doubted };
   const start: Gate = { id: 'start', prepared, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
   for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
@@ -164,6 +177,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     return { type: 'declined', gate };
   }
   if (state === undefined) await prepared.modeSession.beforeFirst?.(prepared.path, loop, announce);
+  const settle = watchSettings(prepared.home, prepared.env);
   const attendance = host.attend(prepared, loop);
   const { signal: interrupt, notifiers, ask, adapt } = attendance;
   try {
@@ -183,6 +197,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     return { type: 'ran', how: result.type, state: result.state, exitCode: attendance.exitCode?.() };
   } finally {
     attendance.close();
+    settle();
   }
 }
 

@@ -11,7 +11,7 @@ import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.t
 import { UsageError } from '../../text/errors.ts';
 import { restoreExclusions } from '../../views/checkpoints.ts';
 import { ledgerEvents, loopFolder } from '../app.ts';
-import { filesToProtect, redStart } from '../checks.ts';
+import { filesToProtect, redStart, refuseUnknownScripts } from '../checks.ts';
 import { refreshProtection, unprotectable } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
 import { checkpointsOf, forksOf, refusalError, worktreeOf } from './repository.ts';
@@ -76,9 +76,10 @@ async function sweepStale({ home, repositoryInfo }: Prepared, ledger: Ledger): P
 
 /** Makes the worktree of a new loop ready and copies the files that prove the work. */
 async function setUp(prepared: Prepared, chosen: NewLoop, { say, stop }: Watcher) {
-  const { home, config, repositoryInfo, directory } = prepared;
+  const { home, config, env, repositoryInfo, directory } = prepared;
   const { repository } = repositoryInfo;
   const { id: loop } = chosen;
+  refuseUnknownScripts(config, env);
   const { worktreePerTask: forked } = prepared.settings;
   const folder = loopFolder(home, loop);
   const isOwn = config.worktree || forked;
@@ -98,7 +99,7 @@ async function setUp(prepared: Prepared, chosen: NewLoop, { say, stop }: Watcher
     if (own !== undefined && !forked) await setUpWorktree(prepared, folderOfWork, say, stop);
     const { protectFiles } = await import('../../checks/protected-files.ts');
     const copies = join(folder, 'protected');
-    const kept = await protectFiles({ directory: folderOfWork, folder: copies, ...filesToProtect(config) });
+    const kept = await protectFiles({ directory: folderOfWork, folder: copies, ...filesToProtect(config, env) });
     if (!kept.ok) throw unprotectable(kept.problem);
     const place = { loop, directory: folderOfWork, branch: own?.branch, protectedHash: kept.hash };
     const workspace = await openWorkspace(prepared, place, stop);

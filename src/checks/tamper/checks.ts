@@ -1,6 +1,7 @@
 // Changed files that decide about a check: scripts that it runs, its manifest, its Makefile, the settings of its test runner.
 import type { Finding } from '../../core/task.ts';
-import { checkScripts, pythonModules } from './command-line.ts';
+import { fits, isPattern } from '../../text/patterns.ts';
+import { checkScripts, firstOfPatterns, pythonModules } from './command-line.ts';
 import { countsOf } from './count.ts';
 import { makeFindings, manifestFindings } from './scripts.ts';
 import { baseName, codeOnly, isTestConfiguration, languageOf, runnerModules } from './source-files.ts';
@@ -81,7 +82,7 @@ function scriptShellFinding({ path, before = '', after = '' }: ChangedFile): Fin
 
 /** `python -m pytest` takes pytest.py of its own folder before the one that is installed. */
 function moduleFinding(file: ChangedFile, modules: ReadonlySet<string>): Finding | undefined {
-  const module = /^(.*?)(?:\/__(?:init|main)__)?\.py$/.exec(file.path)?.[1];
+  const module = moduleOf(file.path);
   if (module === undefined || !modules.has(module)) return undefined;
   const name = baseName(module);
   if (file.before !== undefined || !runnerModules.test(name)) return scriptFinding(file);
@@ -96,22 +97,43 @@ function settingsFindings(file: ChangedFile, lines: readonly string[]): readonly
   return [own ?? configurationFinding(file)];
 }
 
+const isNamedBy = (path: string, script: string): boolean =>
+  path === script || (isPattern(script) && fits(path, script));
+
+/** A module, with what runs it: `a/b.py`, `a/b/__main__.py`. */
+const moduleOf = (path: string): string | undefined => /^(.*?)(?:\/__(?:init|main)__)?\.py$/.exec(path)?.[1];
+
+/** The checks as run from the top. */
+const fromTop = (checks: readonly string[], folder: string): readonly string[] =>
+  folder === '' ? checks : checks.map(line => `cd '${folder.replaceAll("'", "'\\''")}' && ${line}`);
+
+/** Whether a check runs this file by its path, a pattern, or as a module. */
+export function runBy(checks: readonly string[], folder: string): (path: string) => boolean {
+  const lines = fromTop(checks, folder);
+  const scripts = lines.flatMap(line => checkScripts(line));
+  const modules = new Set(lines.flatMap(pythonModules));
+  return path => scripts.some(script => isNamedBy(path, script)) || modules.has(moduleOf(path) ?? '');
+}
+
 /** `checks`: command lines, as they are run in `folder`. */
 export function checkFindings(
   files: readonly ChangedFile[],
   checks: readonly string[],
   folder: string,
 ): readonly Finding[] {
-  const lines = folder === '' ? checks : checks.map(line => `cd '${folder.replaceAll("'", "'\\''")}' && ${line}`);
-  const scripts = new Set(lines.flatMap(checkScripts));
+  const lines = fromTop(checks, folder);
+  const scripts = lines.flatMap(line => checkScripts(line));
+  const firstOf = lines.flatMap(firstOfPatterns);
   const modules = new Set(lines.flatMap(pythonModules));
   return files.flatMap(file => {
-    const isScript = scripts.has(file.path);
+    const isScript = scripts.some(one => isNamedBy(file.path, one));
     const isSettings = isTestConfiguration(file.path);
     if (file.isOpaque)
       return isSettings || isScript ? [weakened(file.path, 'it is too large or no text any more')] : [];
+    if (isScript && file.before === undefined && firstOf.some(one => fits(file.path, one)))
+      return [weakened(file.path, 'a check runs the first file that fits its pattern, and this one is new')];
     if (isScript) {
-      const own = lines.filter(line => checkScripts(line).includes(file.path));
+      const own = lines.filter(line => checkScripts(line).some(one => isNamedBy(file.path, one)));
       return [scriptFinding(file, !own.every(isOutputRead))];
     }
     const ofModule = moduleFinding(file, modules);

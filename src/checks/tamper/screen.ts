@@ -1,16 +1,20 @@
 // The tamper screen: does this work pass its checks because it is good, or because the tests were made to say so (F35)?
 import type { Finding } from '../../core/task.ts';
 import { plural } from '../../text/format.ts';
-import { checkFindings } from './checks.ts';
+import { checkFindings, runBy } from './checks.ts';
+import { programsOf } from './command-line.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
 import {
+  baseName,
   isFoundByRunners,
   isNamedAsTest,
+  isTestConfiguration,
   isTestFile,
   isUnreadableTest,
   languageOf,
   mayHoldTests,
 } from './source-files.ts';
+import { isSurrounding, surroundingFindings } from './surroundings.ts';
 import { type ChangedFile, finding } from './weakening.ts';
 
 export interface ScreenedWork {
@@ -208,6 +212,16 @@ function silenced(counted: readonly CountedFile[]): readonly Finding[] {
   });
 }
 
+/** Of several findings about a file the first refusal, else the first. */
+function gravest(findings: readonly Finding[]): readonly Finding[] {
+  const byPath = new Map<string, Finding>();
+  for (const one of findings) {
+    const known = byPath.get(one.path);
+    if (known === undefined || (known.severity === 'report' && one.severity === 'refuse')) byPath.set(one.path, one);
+  }
+  return [...byPath.values()];
+}
+
 /** In the order of what it means: lost tests first, changed settings last. */
 export function screenWork({ files, checks, folder = '' }: ScreenedWork): readonly Finding[] {
   const { counted, deleted } = countTests(files.filter(file => mayHoldTests(file.path) && !file.isOpaque));
@@ -220,9 +234,23 @@ export function screenWork({ files, checks, folder = '' }: ScreenedWork): readon
     ...fewer(counted, 'tests'),
     ...fewer(counted, 'assertions'),
     ...silenced(counted),
-    ...checkFindings(files, checks, folder),
+    ...gravest([...checkFindings(files, checks, folder), ...surroundingFindings(files, programsOf(checks))]),
   ];
 }
+
+/** Only what decides about the proof is read: junk beside it must not hide it. `folder`: where the checks run. */
+export function decidesProof(checks: readonly string[], folder: string): (path: string) => boolean {
+  const isRun = runBy(checks, folder);
+  return path =>
+    mayHoldTests(path) ||
+    isTestConfiguration(path) ||
+    isSurrounding(path) ||
+    isRun(path) ||
+    checks.some(check => check.includes(baseName(path)));
+}
+
+/** Sources that decide about no proof by their names: looked at for what outwits one. */
+export const mayOutwit = (path: string): boolean => languageOf(path) !== undefined;
 
 export const nothingChanged = finding('nothing-changed', '', 'no file was changed');
 

@@ -23,11 +23,13 @@ const lostWords = ({ anchors, anchorsExpected }: Audited): string =>
 
 function wordsOf(result: Awaited<ReturnType<typeof verifyAll>>[number]): readonly string[] {
   if (!result.ok) return [`BROKEN at event ${result.seq}: ${result.detail}`];
-  const { events, anchors, differs, head } = result;
+  const { events, anchors, differs, isCut, head } = result;
+  const broken =
+    isCut === true
+      ? `BROKEN: event ${differs} was anchored in git, and the ledger ends with event ${events}`
+      : `BROKEN: event ${differs} is not the one that was anchored in git`;
   return [
-    differs === undefined
-      ? `${events} events, chain holds${anchorWords(anchors)}, head ${head}`
-      : `BROKEN: event ${differs} is not the one that was anchored in git`,
+    differs === undefined ? `${events} events, chain holds${anchorWords(anchors)}, head ${head}` : broken,
     ...(anchors < result.anchorsExpected ? [lostWords(result)] : []),
   ];
 }

@@ -42,8 +42,10 @@ export class Appender {
     try {
       const batch = { loop, expectedSeq, rows, options };
       const appended = this.#appendOne(batch) ?? this.#connection.transaction(() => this.#appendAll(batch));
-      if (appended.ok) this.#heads.set(loop, { seq: appended.seq, hash: appended.hash });
-      else this.#heads.delete(loop);
+      if (appended.ok) {
+        this.#heads.set(loop, { seq: appended.seq, hash: appended.hash });
+        this.#connection.measure();
+      } else this.#heads.delete(loop);
       return appended;
     } catch (error) {
       this.#heads.delete(loop);

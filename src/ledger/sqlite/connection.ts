@@ -1,8 +1,9 @@
 // One open database with the settings that durability needs, and the guard that it is still the file at its path.
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { StoreFailure, StoreFailureKind } from '../ledger.ts';
+import { frameHeaderBytes, walHeaderBytes } from './files.ts';
 
 /** Long enough for ten writers in a row, short enough for a person (F43). */
 const defaultBusyMsMax = 10_000;
@@ -37,10 +38,9 @@ export function userVersion(database: DatabaseSync): number {
   return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
 }
 
-export function inodeOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`;
-}
+const nameOf = (stat: Stats | undefined): string => (stat === undefined ? 'none' : `${stat.dev}:${stat.ino}`);
+
+export const inodeOf = (path: string): string => nameOf(statSync(path, { throwIfNoEntry: false }));
 
 export class Connection {
   readonly path: string;
@@ -51,6 +51,9 @@ export class Connection {
   readonly #statements = new Map<string, StatementSync>();
   readonly #inode: string;
   readonly #logInode: string;
+  /** The largest database and the log as last seen: the first only grows, the second also begins anew. */
+  #bytes = 0;
+  #logBytes = 0;
   #broken: StoreFailure | undefined;
 
   constructor(path: string, database: DatabaseSync, readOnly: boolean, notMigrated?: StoreFailure) {
@@ -60,6 +63,7 @@ export class Connection {
     this.notMigrated = notMigrated;
     this.#inode = inodeOf(path);
     this.#logInode = inodeOf(`${path}-wal`);
+    this.unusable(); // what is there now is the measure
   }
 
   statement(sql: string): StatementSync {
@@ -77,14 +81,52 @@ export class Connection {
     return this.statement(sql).get(...values) as Row | undefined;
   }
 
-  /** Says why nothing may be written any more: the file was deleted or replaced (F21), or a sync failed (F40). */
+  /** Says why nothing may be written any more: the file was deleted or replaced (F21), cut (F90), or a sync failed (F40). */
   unusable(): StoreFailure | undefined {
     if (this.#broken !== undefined) return this.#broken;
     const gone = (path: string) => failure('gone', this.path, `${path} was deleted or replaced while it was in use`);
-    if (inodeOf(this.path) !== this.#inode) return gone(this.path);
-    const log = `${this.path}-wal`;
-    return this.readOnly || inodeOf(log) === this.#logInode ? undefined : gone(log);
+    const cut = (path: string) => failure('corrupt', this.path, `${path} was cut while it was in use`);
+    const database = statSync(this.path, { throwIfNoEntry: false });
+    if (nameOf(database) !== this.#inode) return gone(this.path);
+    const { size = 0 } = database ?? {};
+    if (size < this.#bytes) this.#broken = cut(this.path);
+    this.#bytes = size;
+    if (this.readOnly || this.#broken !== undefined) return this.#broken;
+    const path = `${this.path}-wal`;
+    const log = statSync(path, { throwIfNoEntry: false });
+    if (nameOf(log) !== this.#logInode) return gone(path);
+    const { size: logBytes = 0 } = log ?? {};
+    if (logBytes < this.#logBytes && !this.#holdsFrames()) this.#broken = cut(path);
+    this.#logBytes = logBytes;
+    return this.#broken;
   }
+
+  /** After a write of ours: what is shorter than this lacks it. */
+  measure(): void {
+    this.#logBytes = this.#logSize();
+  }
+
+  /** A log that another process emptied or began anew is as long as SQLite thinks it is; looked at until nobody wrote meanwhile. */
+  #holdsFrames(): boolean {
+    if (this.database.isTransaction) return true;
+    try {
+      const number = (pragma: string, column: string) => Number(this.database.prepare(pragma).get()?.[column]);
+      const seen = () =>
+        `${number('PRAGMA data_version', 'data_version')} ${number('PRAGMA wal_checkpoint(NOOP)', 'log')}`;
+      const frameBytes = frameHeaderBytes + number('PRAGMA page_size', 'page_size');
+      for (;;) {
+        const before = seen();
+        const frames = Number(before.split(' ')[1]);
+        if (frames <= 0 || this.#logSize() >= walHeaderBytes + frames * frameBytes) return true;
+        if (before === seen()) return false;
+      }
+    } catch (error) {
+      const { kind } = failureOf(error, this.path) ?? {};
+      return kind !== 'io' && kind !== 'corrupt'; // it cannot be read to where it ends
+    }
+  }
+
+  #logSize = (): number => statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 
   /** After an input/output error nobody knows what reached the disk, so the first one is the last word. */
   failure(error: unknown): StoreFailure {

@@ -73,8 +73,8 @@ function opening(path: string, most: number): { readonly bytes: Buffer; readonly
   }
 }
 
-const walHeaderBytes = 32;
-const frameHeaderBytes = 24;
+export const walHeaderBytes = 32;
+export const frameHeaderBytes = 24;
 
 type Sums = [number, number];
 

@@ -195,8 +195,6 @@ describe('given what runs before a check', () => {
     ],
     ['settings of yarn', { path: '.yarnrc.yml', after: 'nodeLinker: node-modules\n' }, ['yarn test']],
     ['settings of bun', { path: 'bunfig.toml', after: '[test]\n' }, ['bun test']],
-    ['sitecustomize.py', { path: 'sitecustomize.py', after: 'import os\n' }, ['pytest']],
-    ['usercustomize.py', { path: 'usercustomize.py', after: 'import os\n' }, ['pytest']],
     ['a module that no check runs', { path: 'unittest.py', after: 'print("OK")\n' }, ['pytest']],
     ['a module of its own', { path: 'shop/__main__.py', after: 'main()\n' }, ['python -m shop']],
     [

@@ -1,5 +1,5 @@
 // A damaged ledger is never trusted and never thrown away: what verifies is saved, the original is kept (F46).
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -249,5 +249,54 @@ describe('a write-ahead log', () => {
     }
     await writer.store.close();
     scratch.remove();
+  });
+});
+
+describe('a ledger that is cut while it is open (F90)', () => {
+  const half = (path: string): void => truncateSync(path, Math.floor(statSync(path).size / 2));
+  const cuts: readonly (readonly [string, string, (path: string) => void])[] = [
+    ['the log to nothing', '-wal', path => truncateSync(path, 0)],
+    ['the log in half', '-wal', half],
+    ['the log by its last page', '-wal', path => truncateSync(path, statSync(path).size - pageBytes)],
+    ['the database in half', '', half],
+    ['the database to nothing', '', path => truncateSync(path, 0)],
+  ];
+
+  it.each(cuts)('%s: the next append says so and writes nothing', async (_what, end, cut) => {
+    const scratch = inScratch();
+    try {
+      const { store } = await opened(scratch.path);
+      const lease = await leaseOf(store, 'a', holderOf('one'));
+      for (let seq = 0; seq < 30; seq += 1)
+        await store.append('a', seq, [guidance(`event ${seq}`)], { token: lease.token });
+      if (end === '') new DatabaseSync(scratch.path).exec('PRAGMA wal_checkpoint(PASSIVE)');
+      cut(`${scratch.path}${end}`);
+      const before = statSync(`${scratch.path}${end}`).size;
+      const appended = await store.append('a', 30, [guidance('one more')], { token: lease.token });
+      expect(appended).toMatchObject({
+        ok: false,
+        failure: { kind: 'corrupt', detail: expect.stringContaining('was cut while it was in use') },
+      });
+      expect(statSync(`${scratch.path}${end}`).size).toBe(before);
+      await store.close();
+    } finally {
+      scratch.remove();
+    }
+  });
+
+  it('but a log that another process emptied, as it may, is none', async () => {
+    const scratch = inScratch();
+    try {
+      const { store } = await opened(scratch.path);
+      for (let seq = 0; seq < 30; seq += 1) await store.append('a', seq, [guidance(`event ${seq}`)]);
+      const other = new DatabaseSync(scratch.path);
+      other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      expect(await store.append('a', 30, [guidance('one')])).toMatchObject({ ok: true });
+      other.close();
+      expect(await store.append('a', 31, [guidance('two')])).toMatchObject({ ok: true });
+      await store.close();
+    } finally {
+      scratch.remove();
+    }
   });
 });

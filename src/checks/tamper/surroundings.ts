@@ -1,0 +1,214 @@
+// Surroundings of a check: files that it does not name and that decide all the same what it runs, and sources that outwit it.
+import type { Finding } from '../../core/task.ts';
+import { baseName, isTestConfiguration, isTestFile, languageOf } from './source-files.ts';
+import { type ChangedFile, changed, weakened } from './weakening.ts';
+
+interface Rule {
+  /** By their whole path. */
+  readonly files: RegExp;
+  /** What the work must not bring in: more of it than before is a doubt. */
+  readonly brings: RegExp;
+  /** Also what was there already and is another one now, or gone: only in files that were there before. */
+  readonly isFixed?: true;
+  readonly severity?: 'report';
+  readonly what: string;
+}
+
+/** Whose place nobody but a person may give to something else. */
+const runners = [
+  ...[
+    'vitest',
+    '@vitest/[\\w-]+',
+    '@?jest(?:/[\\w-]+)?',
+    'mocha',
+    'chai',
+    'sinon',
+    'ava',
+    'tape?',
+    'jasmine',
+    'expect',
+  ],
+  ...['(?:node:)?assert(?:/strict)?', 'node:test', '@?playwright(?:/test)?', 'cypress', '@testing-library/[\\w-]+'],
+  ...['pytest', 'unittest', 'nose2?', 'hypothesis', 'coverage', 'rspec(?:-\\w+)?', 'minitest', 'phpunit/phpunit'],
+  ...[
+    'github\\.com/stretchr/testify',
+    'github\\.com/onsi/[\\w-]+',
+    'gotest\\.tools[\\w/.]*',
+    'proptest',
+    'insta',
+    'rstest',
+  ],
+].join('|');
+
+const settings =
+  /(^|\/)([\w.-]+\.(config|conf|setup)\.[cm]?[jt]s|[jt]sconfig[\w.-]*\.json|package\.json|deno\.jsonc?|go\.(mod|work)|Cargo\.toml|pyproject\.toml|Pipfile|requirements[\w.-]*\.txt|constraints\.txt|composer\.json|Gemfile)$/;
+const selections =
+  /(^|\/)([\w.-]+\.(config|conf)\.[cm]?[jt]s|package\.json|[jt]sconfig[\w.-]*\.json|pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|\.mocharc(\.\w+)?|\.rspec|phpunit\.xml(\.dist)?|Cargo\.toml|[\w.-]+\.csproj|[\w.-]+\.runsettings|junit-platform\.properties|testng\.xml)$/;
+const sources = /\.(py|[cm]?[jt]sx?|go|rs|java|kt|rb|php|c|cc|cpp|h|hpp|sh)$/;
+
+const variables =
+  'NODE_OPTIONS|NODE_PATH|PYTHON(?:PATH|STARTUP|HOME|WARNINGS|OPTIMIZE)|PYTEST_\\w+|BASH_ENV|ENV|LD_\\w+|DYLD_\\w+|PATH|RUBY(?:OPT|LIB)|PERL5(?:OPT|LIB)|_?JAVA_(?:TOOL_)?OPTIONS|MAVEN_\\w+|GRADLE_OPTS|GOFLAGS|RUSTFLAGS|RUSTC\\w*|CARGO_\\w+|MAKEFLAGS|SHELL|(?:VITEST|JEST|MOCHA)_\\w+';
+
+/** In this order; a file may break several. */
+const rules: readonly Rule[] = [
+  {
+    files: /(^|\/)((site|user)customize\.py|site-packages\/[^/]+\.pth)$/,
+    brings: /\S[^\n]*/g,
+    what: 'Python runs it before everything else',
+  },
+  {
+    files:
+      /(^|\/)(\.env(\.[\w.-]+)?|\.envrc|\.?mise\.toml|\.tool-versions|\.yarnrc\.yml|docker-compose[\w.-]*\.ya?ml|\.cargo\/config(\.toml)?)$/,
+    brings: new RegExp(`^[ \\t-]*(?:export[ \\t]+)?["']?(?:${variables})["']?[ \\t]*[=:][^\\n]*`, 'gm'),
+    isFixed: true,
+    what: 'it sets a variable that decides what programs run',
+  },
+  {
+    files: /(^|\/)(\.envrc|\.?mise\.toml)$/,
+    brings: /^[ \t]*(?:PATH_add|path_add|_\.path|_\.source)\b[^\n]*/gm,
+    what: 'it puts other programs before those of the machine',
+  },
+  {
+    files: /(^|\/)(\.python-version|\.node-version|\.nvmrc|\.ruby-version|rust-toolchain(\.toml)?)$/,
+    brings: /[^\n]*(?:\/|path[ \t]*=)[^\n]*/g,
+    what: 'it names an interpreter by its path',
+  },
+  {
+    files: /(^|\/)\.cargo\/config(\.toml)?$/,
+    brings: /^[ \t]*(?:runner|rustc(?:-workspace)?(?:-wrapper)?|linker|rustflags|test|t)[ \t]*=[^\n]*/gm,
+    isFixed: true,
+    what: 'it decides by what tests are built and run',
+  },
+  {
+    files: settings,
+    brings: new RegExp(
+      `["'\`]?\\^?(?:${runners})\\$?["'\`]?[ \\t]*(?::|=>|@|=)[ \\t]*[[{]?[ \\t]*(?:path[ \\t]*[:=][ \\t]*)?["'\`]?(?:<rootDir>|file:|link:|portal:|npm:|git\\+|https?:|\\.{0,2}/|[\\w./-]*\\b(?:fake|stub|mock|shim)|fileURLToPath|(?:path\\.)?resolve|new URL)[^\\n]*`,
+      'g',
+    ),
+    what: 'it puts something else in the place of a test library',
+  },
+  {
+    files: /(^|\/)(__mocks__\/[^\n]*|(pytest|unittest|vitest|jest|mocha|chai)\/index\.\w+)$/,
+    brings: /\S[\s\S]*/g,
+    severity: 'report',
+    what: 'tests may get it in the place of the real thing',
+  },
+  {
+    files: selections,
+    brings:
+      /--(?:co|collect-only|setup-plan|fixtures|listTests|list-tests|no-run|lf|last-failed|sw|stepwise|onlyChanged|updateSnapshot|update-snapshots?|snapshot-update)\b[^\n]*|\b(?:harness|autotests)[ \t]*=[ \t]*false|\b(?:UPDATE_(?:GOLDEN|EXPECT|SNAPSHOTS?)|INSTA_UPDATE|BLESS)\b[^\n]*|\bpytest11\b|["']?(?:update|updateSnapshot)["']?[ \t]*:[ \t]*(?:true|["'](?:all|always)["'])|\bIsTestProject>false|["']?dangerouslyIgnoreUnhandledErrors["']?[ \t]*:[ \t]*true|conditions\.deactivate|["'](?:strict\w*|noImplicitAny|checkJs)["'][ \t]*:[ \t]*false/g,
+    what: 'tests are listed, rewritten or left out instead of run, or a check is less strict',
+  },
+  {
+    files: selections,
+    brings:
+      /^[ \t]*["'<]?(?:addopts|testpaths|python_(?:files|classes|functions)|norecursedirs|testMatch|testRegex|testNamePattern|testIgnore|grep|grepInvert|fgrep|invert|include|exclude|files|spec|ignore|fail_under|coverageThreshold|thresholds|bootstrap|testRunner|runner|resolver|testEnvironment|globalSetup|setupFiles\w*|snapshotResolver|TestCaseFilter)["']?[ \t]*[:=>][^\n]*/gm,
+    isFixed: true,
+    what: 'it decides which tests run, and what counts as passed',
+  },
+  {
+    files: /(^|\/)CMakeLists\.txt$|\.cmake$/,
+    brings: /\b(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION|PASS_REGULAR_EXPRESSION)\b[^\n]*/g,
+    what: 'it turns what a test says around',
+  },
+  {
+    files: /(^|\/)((GNUm|[Mm])akefile|[\w.-]+\.mk)$/,
+    brings: /^[ \t]*[-s]?include[ \t][^\n]*|\$\(eval\b[^\n]*/gm,
+    what: 'it takes in another file, whose recipes count',
+  },
+  {
+    files: /(^|\/)(META-INF\/services\/org\.junit[^/]*|junit-platform\.properties)$/,
+    brings: /^[^#\s][^\n]*/gm,
+    what: 'the test platform loads what it names',
+  },
+  {
+    files: /(^|\/)(__init__|conftest|sitecustomize|usercustomize)\.py$|\.setup\.\w+$|(^|\/)setup[\w.-]*\.[cm]?[jt]s$/,
+    brings:
+      /\b(?:atexit|sys\.(?:exit|settrace|setprofile|meta_path|excepthook)|sys\.modules\s*\[|importlib|builtins\.\w+\s*=|setattr\s*\(|(?:vi|jest)\.(?:mock|doMock|spyOn)|require\.cache|Module\._\w+|globalThis\.\w+\s*=)/g,
+    what: 'it runs before the tests and changes what they run on',
+  },
+  {
+    files: sources,
+    brings:
+      /\bos\._exit\s*\(|\bprocess\.(?:reallyExit|exit\s*=[^=])|\bprocess\.exitCode\s*=\s*0\b|process\.(?:on|once)\(\s*['"](?:exit|beforeExit)['"][\s\S]{0,200}?(?:exitCode|process\.exit|reallyExit)|\batexit\.register[\s\S]{0,200}?_exit|\bat_exit\b[\s\S]{0,100}?exit!|register_shutdown_function[\s\S]{0,200}?exit\s*\(|getRuntime\(\)\.halt|\bfunc init\(\)\s*\{[\s\S]{0,200}?os\.Exit\(0\)|__attribute__\s*\(\(\s*constructor[\s\S]{0,300}?_?exit\s*\(|\btrap\s+['"]?exit 0/g,
+    what: 'it decides about the exit code of whoever runs it',
+  },
+  {
+    files: /\.py$/,
+    brings: /^\s*(?:def load_tests\b|pytest_plugins\b)/gm,
+    what: 'it decides which tests are loaded, and by what',
+  },
+  {
+    files: sources,
+    brings:
+      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.VITEST\b|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
+    what: 'it knows when it is being tested, and may behave then',
+  },
+  {
+    files: sources,
+    brings:
+      /def __eq__\([^)]*\)[^:\n]*:\s*(?:#[^\n]*\s*)?return True\b|\basymmetricMatch\b|\bboolean equals\(\s*(?:final\s+)?Object[^)]*\)\s*\{\s*return true|\b(?:unittest|pytest|TestCase)(?:\.\w+)*\.(?:assert\w*|run\w*|fail\w*|main|raises)\s*=[^=]|\b(?:assert|chai|expect)\.\w+\s*=[^=]/g,
+    what: 'it makes comparisons or assertions come out well',
+  },
+  {
+    files: sources,
+    brings:
+      /@ts-nocheck|\/\*\s*eslint-disable\s*\*\/|^#\s*(?:mypy:\s*ignore-errors|pylint:\s*skip-file|flake8:\s*noqa|ruff:\s*noqa|type:\s*ignore)\s*$|^#!\[allow\(/gm,
+    what: 'it takes a whole file out of a check of its text',
+  },
+  {
+    files: /(^|\/)\.(eslintignore|prettierignore|stylelintignore|flake8|pylintrc)$/,
+    brings: /^[^#\s][^\n]*/gm,
+    what: 'it leaves files out of a check',
+  },
+  {
+    files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,
+    brings: /[\s\S]+/g,
+    isFixed: true,
+    severity: 'report',
+    what: 'an expected answer was changed',
+  },
+  {
+    files: sources,
+    brings: /['"`][^'"`\n]*(?:__snapshots__|\btests?\/|\bfixtures?\/|\bexpected\b|\bgolden)[^'"`\n]*['"`]/g,
+    severity: 'report',
+    what: 'it may read the expected answers',
+  },
+];
+
+function withoutLineComments(path: string, text: string): string {
+  if (/\.(sh|bash)$/.test(path)) return text.replace(/(^|\s)#(?!!).*$/gm, '$1');
+  const isSlashed = sources.test(path) && !/\.(py|rb)$/.test(path);
+  return isSlashed ? text.replace(/^\s*(?:\/\/(?!\s*@ts-)|\*(?!\/)).*$/gm, '') : text;
+}
+
+const linesOf = (text: string, pattern: RegExp): readonly string[] =>
+  (text.match(pattern) ?? []).map(line => line.trim()).sort();
+
+function isBroken({ files, brings, isFixed }: Rule, { path, before, after }: ChangedFile): boolean {
+  if (after === undefined || !files.test(path)) return false;
+  const [was, is] = [before ?? '', after].map(text => linesOf(withoutLineComments(path, text), brings)) as [
+    readonly string[],
+    readonly string[],
+  ];
+  if (isFixed === undefined) return is.length > was.length;
+  return before !== undefined && is.join('\n') !== was.join('\n');
+}
+
+/** A test may patch, mock and end as it likes: its own rules look at that. */
+const isForeign = (rule: Rule, path: string): boolean =>
+  rule.files === sources && (isTestFile(path) || (isTestConfiguration(path) && !/\.py$/.test(path)));
+
+/** `programs`: what the checks start by their names. */
+export function surroundingFindings(files: readonly ChangedFile[], programs: ReadonlySet<string>): readonly Finding[] {
+  return files.flatMap(file => {
+    const found = rules.filter(rule => !isForeign(rule, file.path) && isBroken(rule, file));
+    const findings = found.map(({ severity, what }) => (severity === 'report' ? changed : weakened)(file.path, what));
+    const isShim = file.after !== undefined && file.before === undefined && programs.has(baseName(file.path));
+    return isShim ? [...findings, weakened(file.path, 'it is called like a program that a check starts')] : findings;
+  });
+}
+
+/** Files that are read for that. */
+export const isSurrounding = (path: string): boolean =>
+  languageOf(path) === undefined && rules.some(({ files }) => files.test(path));
