@@ -147,6 +147,8 @@ export type AgentEvent =
       readonly model?: string;
     }
   | { readonly type: 'session'; readonly id: string }
+  /** What it may do unasked, by its own name for it. `powerless`: it changes no file so; what to type for more. */
+  | { readonly type: 'permissions'; readonly mode: string; readonly powerless?: string | undefined }
   /** Who pays for what follows, as the stream itself shows. */
   | { readonly type: 'billing'; readonly by: Billing }
   /** All windows that the provider reports. */

@@ -61,6 +61,8 @@ export type Activity =
   /** A note was written to the performer. Notes without this were not. */
   | { readonly type: 'told'; readonly note: string }
   | { readonly type: 'session'; readonly id: string }
+  /** The permission mode that it says it works in. */
+  | { readonly type: 'permissions'; readonly mode: string }
   /** All windows of its provider's limits, as they are reported. */
   | { readonly type: 'windows'; readonly windows: readonly LimitWindow[] }
   | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string }

@@ -16,6 +16,18 @@ export function toolBegan(name: unknown, input: unknown): AgentEvents {
 
 export const sessionOpened = (id: unknown): AgentEvents => [{ type: 'session', id: textOf(id) }];
 
+/** What it may do, as it says itself; a later word than the first ends nothing: by then it works. */
+export function openPermissions(powerlessIn: (mode: string) => string | undefined) {
+  let isKnown = false;
+  return (said: unknown): AgentEvents => {
+    const mode = textOf(said);
+    if (mode === '') return nothing;
+    const powerless = isKnown ? undefined : powerlessIn(mode);
+    isKnown = true;
+    return [{ type: 'permissions', mode, powerless }];
+  };
+}
+
 /** A whole message; nothing for an empty one. */
 export const messageText = (text: string): AgentEvents =>
   text === '' ? nothing : [{ type: 'text', text: `${text}\n` }];

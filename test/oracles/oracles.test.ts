@@ -134,7 +134,12 @@ const kinds: Readonly<Record<EscalationKind, boolean>> = {
 };
 const kindsThen = Object.entries(kinds).flatMap(([kind, isOld]) => (isOld ? [kind] : []));
 /** Types of events that 0.4.0 did not know. */
-const newTypes: ReadonlySet<EventType> = new Set<EventType>(['windows.reported', 'work.set-aside', 'work.given-back']);
+const newTypes: ReadonlySet<EventType> = new Set<EventType>([
+  'windows.reported',
+  'permissions.stated',
+  'work.set-aside',
+  'work.given-back',
+]);
 const answers: Readonly<Record<Answer['kind'], true>> = {
   option: true,
   text: true,

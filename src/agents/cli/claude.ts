@@ -23,7 +23,16 @@ import {
   systemFile,
   vertexVariables,
 } from '../launch.ts';
-import { nothing, openMessage, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
+import {
+  nothing,
+  openMessage,
+  openPermissions,
+  readBlocks,
+  readByType,
+  sessionOpened,
+  toolBegan,
+  toolEnded,
+} from '../reader.ts';
 import { addTokens, combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
 
 const clouds: readonly Cloud[] = [
@@ -192,7 +201,21 @@ function trackTurns() {
   };
 }
 
-export function claudeReader(): Reader {
+/** Modes in which nothing is edited unless somebody is asked, and nobody is. */
+const askingModes: readonly string[] = ['default', 'manual', 'dontAsk', 'plan'];
+/** Arguments of the user that let it do things all the same, but for `plan`. */
+const allowingArgs = ['--allowedTools', '--allowed-tools', '--permission-prompt-tool', '--settings'];
+
+const permissionsHint =
+  "Its settings forbid bypassPermissions (permissions.disableBypassPermissionsMode): type --agent-args '--permission-mode acceptEdits', or --agent-args '--allowedTools Edit,Write,Bash'.";
+
+function powerlessIn(mode: string, args: readonly string[]): string | undefined {
+  const isAllowed = mode !== 'plan' && args.some(word => allowingArgs.some(each => word.startsWith(each)));
+  return askingModes.includes(mode) && !isAllowed ? permissionsHint : undefined;
+}
+
+export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] }): Reader {
+  const permissions = openPermissions(mode => powerlessIn(mode, args));
   const usage = trackUsage();
   const words = trackText();
   const turns = trackTurns();
@@ -217,8 +240,9 @@ export function claudeReader(): Reader {
   function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] === 'init') {
       const paid = turns.began(textOf(event['apiKeySource']));
-      return [...sessionOpened(event['session_id']), ...paid];
+      return [...sessionOpened(event['session_id']), ...paid, ...permissions(event['permissionMode'])];
     }
+    if (event['subtype'] === 'status') return permissions(event['permissionMode']);
     if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
     if (event['subtype'] === 'api_retry') turns.hadTrouble({ retried: event });
     return undefined;

@@ -8,6 +8,7 @@ import {
   messageText,
   nothing,
   openAnswer,
+  openPermissions,
   readBlocks,
   readByType,
   sessionOpened,
@@ -82,7 +83,13 @@ function launch(order: LaunchOrder): Launch {
   return { args, input: order.prompt, files, environment };
 }
 
+const powerlessIn = (mode: string): string | undefined =>
+  mode === 'plan' || mode === 'default'
+    ? 'Its settings set an approval mode over --yolo (tools.approvalMode): set "auto-edit" or "yolo" there.'
+    : undefined;
+
 function qwenReader(): Reader {
+  const permissions = openPermissions(powerlessIn);
   const totals = openTokenTotals();
   const answer = openAnswer();
   let model = '';
@@ -122,7 +129,7 @@ function qwenReader(): Reader {
   function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] !== 'init') return undefined;
     model = textOf(event['model']);
-    return sessionOpened(event['session_id']);
+    return [...sessionOpened(event['session_id']), ...permissions(event['permission_mode'])];
   }
 
   return {
