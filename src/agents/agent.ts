@@ -178,6 +178,10 @@ export interface AgentResult {
   message(): string;
   /** A terminal event was seen: the agent has said its last word. False again when it goes on after all. */
   readonly finished: boolean;
+  /** It has spoken and waits for what it left at work, which will make it speak again: until then its silence means nothing. */
+  readonly waits?: boolean;
+  /** Programs that it began still run, and nobody waits for their end. */
+  readonly leaves?: boolean;
   /** What the stream says went wrong. Structured fields where it has them; the text is for people and the last resort. */
   readonly problem?: StreamProblem;
 }

@@ -159,6 +159,7 @@ interface CliRun extends UsageOrder, Pick<Assignment, 'notes' | 'reads'> {
 
 const lineBytesMax = 1_000_000;
 const errorCharsMax = 4_000;
+const leavesMs = 3_000; // F75: a server that it left behind is not worth more; its own exit may take that long
 
 /** What the agent says is read as it comes; what we say reaches it at any time. */
 function startCliRun(run: CliRun, push: Push): AgentProcess {
@@ -170,11 +171,12 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
   const listener = openListener(run, reader, push, stdin.busy);
   const strayLines = tailOf(errorCharsMax);
   let powerless: Failure | undefined;
+  let isWaiting = false;
   const lines = readJsonLines(reader, lineBytesMax, onAgentEvent, line => strayLines.add(`${line}\n`));
   const errors = tailOf(errorCharsMax);
   const errorLines = reader.onErrorLine && splitLines(line => reader.onErrorLine?.(line));
   const onTold = (note: string): void => push({ type: 'told', note });
-  const times = { interruptMs, failedMs: timers.afterResultMs };
+  const times = { interruptMs, failedMs: timers.afterResultMs, leavesMs };
   const steering = openSteering({ stdin, lines: cli.steering, notes, stop, halt, onTold, ...times });
 
   /** Whoever shall only look may be one who can do no more. */
@@ -186,6 +188,12 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
     halt();
   }
 
+  function setWaiting(waits: boolean): void {
+    isWaiting = waits;
+    stdin.waiting(waits);
+    push({ type: 'waiting', isWaiting: waits });
+  }
+
   function onOutput({ text, channel }: OutputEvent): void {
     if (channel === 'errors') {
       errors.add(text);
@@ -195,8 +203,9 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
       lines.push(text);
       listener.flush();
     }
-    const { finished, problem } = reader.result();
-    if (finished) steering.finished(problem !== undefined);
+    const { finished, problem, waits = false, leaves = false } = reader.result();
+    if (waits !== isWaiting) setWaiting(waits);
+    if (finished) steering.finished(problem !== undefined, leaves);
     else steering.resumed(listener.isBusy());
   }
 

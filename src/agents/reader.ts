@@ -16,13 +16,25 @@ export function toolBegan(name: unknown, input: unknown): AgentEvents {
 
 export const sessionOpened = (id: unknown): AgentEvents => [{ type: 'session', id: textOf(id) }];
 
-/** What it may do, as it says itself; a later word than the first ends nothing: by then it works. */
-export function openPermissions(powerlessIn: (mode: string) => string | undefined) {
+/** Permission modes in which an agent that nobody answers changes no file. */
+export interface PermissionRules {
+  /** It would ask; an argument that begins with one of `allowing` lets it work all the same. */
+  readonly asking: readonly string[];
+  readonly never: readonly string[];
+  readonly allowing: readonly string[];
+  /** What to type for more. */
+  readonly hint: string;
+}
+
+/** The first word about it decides; a later one is only told: by then it works. */
+export function openPermissions({ asking, never, allowing, hint }: PermissionRules, args: readonly string[]) {
+  const isAllowed = args.some(word => allowing.some(each => word.startsWith(each)));
   let isKnown = false;
   return (said: unknown): AgentEvents => {
     const mode = textOf(said);
     if (mode === '') return nothing;
-    const powerless = isKnown ? undefined : powerlessIn(mode);
+    const isPowerless = never.includes(mode) || (asking.includes(mode) && !isAllowed);
+    const powerless = isPowerless && !isKnown ? hint : undefined;
     isKnown = true;
     return [{ type: 'permissions', mode, powerless }];
   };

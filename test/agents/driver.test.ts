@@ -93,7 +93,9 @@ describe('the permission mode in which an agent says it works', () => {
   });
 
   it('ends it at once when it could change no file, and says what to type', async () => {
-    const works = { environment: { ...plainEnvironment, PLAYS_FOLDER: streamsOf('claude'), PLAYS_FAULT: 'forbidden-on' } };
+    const works = {
+      environment: { ...plainEnvironment, PLAYS_FOLDER: streamsOf('claude'), PLAYS_FAULT: 'forbidden-on' },
+    };
     const activities = await activitiesOf(playing(claude, 'forbidden', works), assignmentIn(scratchDirectory()));
     expect(activities).toContainEqual({ type: 'permissions', mode: 'default' });
     expect(endOf(activities).failure).toMatchObject({ kind: 'permission' });

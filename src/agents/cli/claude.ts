@@ -15,7 +15,9 @@ import type {
   StreamProblem,
   Tokens,
 } from '../agent.ts';
+import { anthropicKinds } from '../failures.ts';
 import {
+  anthropicVariables,
   bedrockVariables,
   foundryVariables,
   modelArgs,
@@ -27,6 +29,7 @@ import {
   nothing,
   openMessage,
   openPermissions,
+  type PermissionRules,
   readBlocks,
   readByType,
   sessionOpened,
@@ -56,21 +59,7 @@ export const claude: AgentCli = {
     'An `ANTHROPIC_API_KEY` in your environment is billed instead of your subscription: the card says which login is used. Its tools run in sessions of their own, so a plain kill leaves them; Ralph ends them too. It may give several results in one run; the last one counts.',
   environment: [
     ...networkVariables,
-    'ANTHROPIC_API_KEY',
-    'ANTHROPIC_AUTH_TOKEN',
-    'ANTHROPIC_BASE_URL',
-    'ANTHROPIC_CUSTOM_HEADERS',
-    'ANTHROPIC_MODEL',
-    'ANTHROPIC_SMALL_FAST_MODEL',
-    'ANTHROPIC_DEFAULT_OPUS_MODEL',
-    'ANTHROPIC_DEFAULT_SONNET_MODEL',
-    'ANTHROPIC_DEFAULT_HAIKU_MODEL',
-    'CLAUDE_CODE_SUBAGENT_MODEL',
-    'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
-    'MAX_THINKING_TOKENS',
-    'API_TIMEOUT_MS',
-    'CLAUDE_CODE_OAUTH_TOKEN',
-    'CLAUDE_CONFIG_DIR',
+    ...anthropicVariables,
     'CLAUDE_CODE_USE_BEDROCK',
     'CLAUDE_CODE_USE_VERTEX',
     'CLAUDE_CODE_USE_FOUNDRY',
@@ -155,9 +144,31 @@ function toolsEnded(event: Fields): readonly AgentEvent[] {
   return readBlocks(content, ({ type }) => (type === 'tool_result' ? toolEnded : nothing));
 }
 
-/** While a subagent works in the background, claude's last word is yet to come: it hears of the end and speaks again. */
-function hasSubagents(event: Fields): boolean {
-  return listOf(event['tasks']).some(task => fieldsOf(task)['task_type'] === 'local_agent');
+/**
+ * What it left at work in the background. When a subagent ends or a monitor sees something, it hears of it and speaks again:
+ * its last word is yet to come. A shell that it began may be a server, for whose end nobody waits.
+ */
+function trackBackground() {
+  let tasks: readonly Fields[] = [];
+  const monitorCalls = new Set<unknown>();
+  const monitors = new Set<unknown>();
+  const isShell = (task: Fields): boolean => task['task_type'] === 'local_bash' && !monitors.has(task['task_id']);
+  return {
+    called(event: Fields): void {
+      for (const block of listOf(fieldsOf(event['message'])['content'])) {
+        const { name, id } = fieldsOf(block);
+        if (name === 'Monitor') monitorCalls.add(id);
+      }
+    },
+    started(event: Fields): void {
+      if (monitorCalls.has(event['tool_use_id'])) monitors.add(event['task_id']);
+    },
+    changed(event: Fields): void {
+      tasks = listOf(event['tasks']).map(fieldsOf);
+    },
+    waits: (): boolean => tasks.some(task => !isShell(task)),
+    leaves: (): boolean => tasks.some(isShell),
+  };
 }
 
 /** After a result it may begin a turn by itself, for a note that came late or a task that ended: that was not its last. */
@@ -201,25 +212,19 @@ function trackTurns() {
   };
 }
 
-/** Modes in which nothing is edited unless somebody is asked, and nobody is. */
-const askingModes: readonly string[] = ['default', 'manual', 'dontAsk', 'plan'];
-/** Arguments of the user that let it do things all the same, but for `plan`. */
-const allowingArgs = ['--allowedTools', '--allowed-tools', '--permission-prompt-tool', '--settings'];
-
-const permissionsHint =
-  "Its settings forbid bypassPermissions (permissions.disableBypassPermissionsMode): type --agent-args '--permission-mode acceptEdits', or --agent-args '--allowedTools Edit,Write,Bash'.";
-
-function powerlessIn(mode: string, args: readonly string[]): string | undefined {
-  const isAllowed = mode !== 'plan' && args.some(word => allowingArgs.some(each => word.startsWith(each)));
-  return askingModes.includes(mode) && !isAllowed ? permissionsHint : undefined;
-}
+const permissionRules: PermissionRules = {
+  asking: ['default', 'manual', 'dontAsk'],
+  never: ['plan'],
+  allowing: ['--allowedTools', '--allowed-tools', '--permission-prompt-tool', '--settings'],
+  hint: "Its settings forbid bypassPermissions (permissions.disableBypassPermissionsMode): type --agent-args '--permission-mode acceptEdits', or --agent-args '--allowedTools Edit,Write,Bash'.",
+};
 
 export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] }): Reader {
-  const permissions = openPermissions(mode => powerlessIn(mode, args));
+  const permissions = openPermissions(permissionRules, args);
   const usage = trackUsage();
   const words = trackText();
   const turns = trackTurns();
-  let isDelegating = false;
+  const background = trackBackground();
 
   function readPiece(event: Fields): readonly AgentEvent[] {
     const piece = fieldsOf(event['event']);
@@ -234,6 +239,7 @@ export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] })
     const isOwn = fieldsOf(event['message'])['model'] === '<synthetic>' || event['is_api_error_message'] === true;
     if (isOwn) turns.hadTrouble({ failed: event });
     else turns.goesOn(isMain(event));
+    background.called(event);
     return words.readWhole(event, isOwn);
   }
 
@@ -243,7 +249,8 @@ export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] })
       return [...sessionOpened(event['session_id']), ...paid, ...permissions(event['permissionMode'])];
     }
     if (event['subtype'] === 'status') return permissions(event['permissionMode']);
-    if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
+    if (event['subtype'] === 'background_tasks_changed') background.changed(event);
+    if (event['subtype'] === 'task_started') background.started(event);
     if (event['subtype'] === 'api_retry') turns.hadTrouble({ retried: event });
     return undefined;
   }
@@ -266,7 +273,8 @@ export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] })
       const result = turns.result();
       const problem = turns.problem();
       const message = (): string => (problem === undefined && textOf(result?.['result'])) || words.last();
-      return { finished: result !== undefined && !isDelegating, problem, message };
+      const waits = result !== undefined && background.waits();
+      return { finished: result !== undefined && !waits, waits, leaves: background.leaves(), problem, message };
     },
   };
 }
@@ -283,23 +291,6 @@ interface Trouble {
   readonly rejected?: Fields;
 }
 
-/** By `terminal_reason`, `api_error`, the message's `error` and `api_error_type`, in that order. */
-const kinds: ReadonlyMap<unknown, FailureKind> = new Map([
-  ['prompt_too_long', 'context-too-long'],
-  ['usage_limit_reached', 'rate-limit'],
-  ['connection_failed', 'connection'],
-  ['authentication_failed', 'auth'],
-  ['oauth_org_not_allowed', 'auth'],
-  ['billing_error', 'billing'],
-  ['rate_limit', 'rate-limit'],
-  ['overloaded', 'overloaded'],
-  ['model_not_found', 'model'],
-  ['authentication_error', 'auth'],
-  ['permission_error', 'auth'],
-  ['rate_limit_error', 'rate-limit'],
-  ['overloaded_error', 'overloaded'],
-]);
-
 function claudeProblem(result: Fields | undefined, trouble: Trouble): StreamProblem | undefined {
   if (result === undefined) {
     const last = trouble.failed ?? trouble.retried;
@@ -310,6 +301,7 @@ function claudeProblem(result: Fields | undefined, trouble: Trouble): StreamProb
 }
 
 function problemOf(main: Fields, failed: Fields, { rejected, retried }: Trouble): StreamProblem {
+  // In this order: the first that is known names it.
   const codes = [
     main['terminal_reason'],
     main['api_error'],
@@ -321,7 +313,7 @@ function problemOf(main: Fields, failed: Fields, { rejected, retried }: Trouble)
   const status = [main, failed, { api_error_status: retried?.['error_status'] }]
     .map(each => each['api_error_status'])
     .find(value => typeof value === 'number');
-  const named = codes.map(code => kinds.get(code)).find(kind => kind !== undefined);
+  const named = codes.map(code => anthropicKinds.get(code)).find(kind => kind !== undefined);
   const kind = named ?? (status === undefined ? unnamed(codes, main) : undefined);
   const resetAtMs = kind === 'rate-limit' ? resetOf(rejected) : undefined;
   return { kind, status, resetAtMs, text: wordsOf(main, failed) };

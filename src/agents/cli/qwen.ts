@@ -9,6 +9,7 @@ import {
   nothing,
   openAnswer,
   openPermissions,
+  type PermissionRules,
   readBlocks,
   readByType,
   sessionOpened,
@@ -83,13 +84,15 @@ function launch(order: LaunchOrder): Launch {
   return { args, input: order.prompt, files, environment };
 }
 
-const powerlessIn = (mode: string): string | undefined =>
-  mode === 'plan' || mode === 'default'
-    ? 'Its settings set an approval mode over --yolo (tools.approvalMode): set "auto-edit" or "yolo" there.'
-    : undefined;
+const permissionRules: PermissionRules = {
+  asking: ['default'],
+  never: ['plan'],
+  allowing: ['--allowed-tools'],
+  hint: 'Its settings set an approval mode over --yolo (tools.approvalMode): set "auto-edit" or "yolo" there.',
+};
 
-function qwenReader(): Reader {
-  const permissions = openPermissions(powerlessIn);
+function qwenReader({ args }: LaunchOrder): Reader {
+  const permissions = openPermissions(permissionRules, args);
   const totals = openTokenTotals();
   const answer = openAnswer();
   let model = '';
