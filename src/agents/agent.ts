@@ -46,6 +46,8 @@ export interface AgentCli {
   };
   /** What its own variables and files show about who pays and which model works, before it is started. */
   account?(own: OwnPlace): Account;
+  /** What it will ask a person before it begins, when it gets the terminal in this folder; none: it begins at once. */
+  firstQuestions?(own: OwnPlace, directory: string): readonly string[];
   /**
    * It takes a text for its system prompt (`LaunchOrder.system`) beside its own. The words are those with which its user can
    * do the same: where one is in the user's arguments or names a variable of theirs, theirs stays, and ours goes before the

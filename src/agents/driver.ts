@@ -39,6 +39,8 @@ export interface CliAgentOptions extends AgentOptions {
   readonly program: string;
   /** The user's own arguments, already split. */
   readonly args: readonly string[];
+  /** What it still asks a person who gives it the terminal in this folder. */
+  readonly firstQuestions?: (directory: string) => readonly string[];
   /** How long its own interrupt may take before signals are sent. */
   readonly interruptMs?: number;
   /** Where the private folder of an iteration is made; the system's folder for such things by default. */
@@ -82,7 +84,8 @@ async function* perform(
   const interruptMs = options.interruptMs ?? 5_000;
   const now = options.now ?? Date.now;
   try {
-    if (order.openingPrompt !== undefined) return yield* performAtTerminal({ ...process, doneFile }, stop);
+    if (order.openingPrompt !== undefined)
+      return yield* performAtTerminal({ ...process, doneFile, firstQuestions: options.firstQuestions }, stop);
     const headless = { ...process, input: launch.input, timers, graceMs };
     const run = {
       cli,

@@ -13,6 +13,7 @@ import type { Mode, ViewPlace } from '../modes/mode.ts';
 import { usualMode } from '../modes/registry.ts';
 import { rememberProbes } from '../processes/contain.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
+import { takeTerminalBack } from '../processes/terminal.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
@@ -143,6 +144,7 @@ export function shownBy({ view, viewRoot }: Mode, place: ViewPlace): Shown | und
 /** Ends everything that this process started, at once: for the second Ctrl-C. */
 export function endOwnTree(): void {
   signalTree(descendants(process.pid), 'SIGKILL');
+  takeTerminalBack();
 }
 
 export async function resolveRunConfig(

@@ -13,7 +13,6 @@ import type {
   OwnPlace,
   Reader,
   StreamProblem,
-  Tokens,
 } from '../agent.ts';
 import { anthropicKinds } from '../failures.ts';
 import {
@@ -36,7 +35,7 @@ import {
   toolBegan,
   toolEnded,
 } from '../reader.ts';
-import { addTokens, combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
+import { trackMessages } from '../usage.ts';
 
 const clouds: readonly Cloud[] = [
   { switch: 'CLAUDE_CODE_USE_BEDROCK', variables: bedrockVariables },
@@ -78,6 +77,7 @@ export const claude: AgentCli = {
     command: 'claude /login',
   },
   account,
+  firstQuestions,
   systemFlags: ['--append-system-prompt', '--system-prompt'],
   launch,
   reader: claudeReader,
@@ -98,6 +98,36 @@ function account({ environment, json }: OwnPlace): Account {
   const isLoggedIn = isSet('CLAUDE_CODE_OAUTH_TOKEN') || fieldsOf(claudeAiOauth)['accessToken'] !== undefined;
   if (paying !== undefined) return { billing: 'paid', billedInstead: isLoggedIn ? paying : undefined };
   return { billing: isLoggedIn ? 'subscription' : undefined };
+}
+
+/** Seen with 2.1.325. Where it is only to print, it asks none of them. */
+function firstQuestions({ environment, json }: OwnPlace, directory: string): readonly string[] {
+  const folder = environment['CLAUDE_CONFIG_DIR'];
+  const known = json(`${folder ? `${folder}/` : ''}.claude.json`, []);
+  const isTrusted = (path: string): boolean =>
+    fieldsOf(fieldsOf(known['projects'])[path])['hasTrustDialogAccepted'] === true;
+  const above = directory.split('/').map((_name, at, names) => names.slice(0, at + 1).join('/') || '/');
+  const approved = listOf(fieldsOf(known['customApiKeyResponses'])['approved']);
+  const { skipDangerousModePermissionPrompt: isWarned } = json(`${folder || '.claude'}/settings.json`, []);
+  const asked: readonly (readonly [boolean, string])[] = [
+    [
+      known['hasCompletedOnboarding'] !== true,
+      'It is set up for the first time (colors, login), which needs the network.',
+    ],
+    [
+      !above.some(isTrusted),
+      'Whether you trust this folder: "No, exit" is selected; choose "Yes, I trust this folder".',
+    ],
+    [
+      (environment['ANTHROPIC_API_KEY'] ?? '') !== '' && approved.length === 0,
+      'Whether to use ANTHROPIC_API_KEY: choose "Yes" to have it billed.',
+    ],
+    [
+      isWarned !== true,
+      'Whether you accept bypassing its permissions: "No, exit" is selected; choose "Yes, I accept".',
+    ],
+  ];
+  return asked.flatMap(([isDue, words]) => (isDue ? [words] : []));
 }
 
 const interruptLine = `${JSON.stringify({
@@ -221,7 +251,7 @@ const permissionRules: PermissionRules = {
 
 export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] }): Reader {
   const permissions = openPermissions(permissionRules, args);
-  const usage = trackUsage();
+  const usage = trackMessages();
   const words = trackText();
   const turns = trackTurns();
   const background = trackBackground();
@@ -360,94 +390,6 @@ function accountFacts(info: Fields, isByKey: boolean): readonly AgentEvent[] {
     { type: 'billing', by },
     { type: 'windows', windows: windowsOf(info) },
   ];
-}
-
-// Its tokens: live from each message's own count, at the end from modelUsage, which is the truth.
-
-interface OpenMessage {
-  readonly id: unknown;
-  readonly model: string;
-  counted: Tokens;
-}
-
-const resultNames = {
-  input: 'inputTokens',
-  output: 'outputTokens',
-  cacheRead: 'cacheReadInputTokens',
-  cacheWrite: 'cacheCreationInputTokens',
-};
-const messageNames = {
-  input: 'input_tokens',
-  output: 'output_tokens',
-  cacheRead: 'cache_read_input_tokens',
-  cacheWrite: 'cache_creation_input_tokens',
-};
-
-/** What was counted under this name stands elsewhere now. */
-const emptied = (model: string): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined });
-
-/** Without the list by model its sum is the truth; tokens are those that were counted live, or stated for the turn. */
-function readTotal(totals: Map<string, Tokens>, result: Fields): readonly AgentEvent[] {
-  const costUsd = result['total_cost_usd'];
-  if (typeof costUsd !== 'number' || !(costUsd > 0)) return nothing;
-  const [only, ...others] = totals.keys();
-  const counted = [...totals.values()].reduce(addTokens, noTokens);
-  const tokens = combineTokens(counted, tokensIn(fieldsOf(result['usage']), messageNames), Math.max);
-  const model = others.length === 0 ? only : undefined;
-  const renamed = [...totals.keys()].filter(name => name !== model);
-  totals.clear();
-  if (model !== undefined) totals.set(model, tokens);
-  return [...renamed.map(emptied), { type: 'usage', tokens, model: model || undefined, costUsd }];
-}
-
-/** Each thread (the main one, each subagent) writes one message at a time. */
-function trackUsage() {
-  const open = new Map<unknown, OpenMessage>();
-  const totals = new Map<string, Tokens>();
-
-  function count(event: Fields, piece: Fields): readonly AgentEvent[] {
-    const thread = event['parent_tool_use_id'] ?? null;
-    const current = open.get(thread);
-    if (current === undefined) return nothing;
-    const now = combineTokens(current.counted, tokensIn(fieldsOf(piece['usage']), messageNames), Math.max);
-    const more = combineTokens(now, current.counted, (after, before) => after - before);
-    const total = combineTokens(totals.get(current.model) ?? noTokens, more, (before, added) => before + added);
-    current.counted = now;
-    totals.set(current.model, total);
-    const model = current.model || undefined;
-    const counted: AgentEvent = { type: 'usage', tokens: total, model };
-    return thread === null ? [counted, { type: 'context', usedTokens: sumTokens(now), model }] : [counted];
-  }
-
-  return {
-    /** The id of the message that the main thread is writing. */
-    mainId: () => open.get(null)?.id,
-    /** Undefined when the piece does not concern it. */
-    read(event: Fields, piece: Fields): readonly AgentEvent[] | undefined {
-      if (piece['type'] === 'message_delta') return count(event, piece);
-      if (piece['type'] !== 'message_start') return undefined;
-      const message = fieldsOf(piece['message']);
-      const model = textOf(message['model']);
-      open.set(event['parent_tool_use_id'] ?? null, { id: message['id'], model, counted: noTokens });
-      return undefined;
-    },
-    /**
-     * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not.
-     * What is counted from now on is added to it. What was counted live under another name for the same model stands in
-     * there too, so that name begins anew.
-     */
-    readResult(result: Fields): readonly AgentEvent[] {
-      const stated = Object.entries(fieldsOf(result['modelUsage'])).map(([model, counts]) => {
-        const fields = fieldsOf(counts);
-        return { type: 'usage', tokens: tokensIn(fields, resultNames), model, costUsd: fields['costUSD'] } as const;
-      });
-      if (stated.length === 0) return readTotal(totals, result);
-      const renamed = [...totals.keys()].filter(model => stated.every(each => each.model !== model));
-      totals.clear();
-      for (const { model, tokens } of stated) totals.set(model, tokens);
-      return [...renamed.map(emptied), ...stated];
-    },
-  };
 }
 
 /** Its text, once, although it comes in pieces and then whole; and only that of the main thread. */

@@ -10,7 +10,7 @@ import type { Config } from '../../config/settings.ts';
 import { everyPerformer, type Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
-import { accountOf, clisFor, firstInstalled, type Login, loginOf } from './agents.ts';
+import { accountOf, clisFor, firstInstalled, type Login, loginOf, ownPlace } from './agents.ts';
 import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'stronger'>;
@@ -45,6 +45,8 @@ export interface AgentFacts {
   readonly proof?: Proof;
   /** Where the money figures come from. */
   readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
+  /** What it asks before it begins, where it gets the terminal. */
+  readonly firstQuestions?: readonly string[];
   /** It works in Ralph's own process: no program is started for it. */
   readonly isInProcess?: true;
 }
@@ -169,8 +171,11 @@ async function checkedCli(
   const environment = environmentOf(needs, cli);
   const args = argsFor(agent, needs);
   const account = accountOf(cli, environment, args);
+  const firstQuestions = (directory: string): readonly string[] =>
+    cli.firstQuestions?.(ownPlace({ ...environment, HOME: environment['HOME'] ?? needs.env['HOME'] }), directory) ?? [];
   const order = {
     name: spec,
+    firstQuestions,
     program,
     environment,
     args,
@@ -186,6 +191,7 @@ async function checkedCli(
       agent,
       login,
       account,
+      firstQuestions: firstQuestions(needs.directory),
       proof: cli.proof,
       cost: costOf(cli, model ?? account.model?.name, book),
       model,
