@@ -90,8 +90,9 @@ describe.runIf(isInstalled('tmux'))('an interactive iteration (needs tmux)', () 
       try {
         await terminal.shows('THE PROMPT IS THERE');
         const { liveness } = (await place.json(['status', '--json'])) as LoopView;
-        const pid = liveness.is === 'held' ? liveness.holder.pid : Number.NaN;
-        const press = (): void => void (isAlive(pid) && process.kill(pid, 'SIGINT'));
+        if (liveness.is !== 'held') throw new Error('nobody works');
+        const { pid, startTime } = liveness.holder;
+        const press = (): void => void (isAlive(pid, startTime) && process.kill(pid, 'SIGINT'));
         const pressing = setInterval(press, 60);
         const after = await terminal.shows(/code 130[\s\S]*icanon/).finally(() => clearInterval(pressing));
         expect(after).toMatch(
