@@ -32,6 +32,8 @@ export interface Mode {
   readonly bindsText?: boolean;
   /** It finds its own tasks, so that there is always work. */
   readonly findsTasks?: boolean;
+  /** Whether a task that it will find can have this id. */
+  readonly mayFind?: (id: string, settings: Settings) => boolean;
   /** Its document is a list of tasks that people add to. */
   readonly hasBacklog?: boolean;
   /** Once reached it is over: no document says so, only the ledger. */

@@ -134,7 +134,11 @@ it('the permission mode of an agent is recorded when it is first told and when i
   const story = new Story();
   story.begin('A');
   const states = (mode: string) => types(story.when({ type: 'permissions', iteration: 1, mode }));
-  expect([states('plan'), states('plan'), states('auto')]).toEqual([['permissions.stated'], [], ['permissions.stated']]);
+  expect([states('plan'), states('plan'), states('auto')]).toEqual([
+    ['permissions.stated'],
+    [],
+    ['permissions.stated'],
+  ]);
   expect(story.state.performers.permissionModes).toEqual({ agent: 'auto' });
 });
 
