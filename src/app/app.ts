@@ -157,6 +157,18 @@ export async function resolveRunConfig(
   return resolveConfig({ mode, env, directory, flags, kept });
 }
 
+/** The user's yes to what a project's config sets, in the user's own folder. */
+export async function trustProject(
+  { env, directory }: { readonly env: Environment; readonly directory: string },
+  values: Values,
+): Promise<void> {
+  const { userConfigDirectory } = await import('../config/home.ts');
+  const { trust } = await import('../config/trust.ts');
+  const user = userConfigDirectory(env);
+  if ('problem' in user) throw new UsageError(user.problem);
+  await trust(user.path, directory, values);
+}
+
 export async function freshId(): Promise<string> {
   const { v7 } = await import('uuid');
   return v7();

@@ -400,6 +400,7 @@ const taskCommands: readonly CommandRow[] = [
 export const commandGroups: Readonly<Record<string, string>> = {
   agents: 'the coding agents that Ralph can start: which are installed here, and whether they answer',
   audit: 'whether the recorded events of a loop are whole and unchanged',
+  config: 'what the config of a project may set',
   checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
   loops: 'all loops on this machine, those that are over too',
   plan: 'plans: documents of steps that you approve before Ralph carries them out',
@@ -589,6 +590,14 @@ export const commands: readonly CommandRow[] = [
     options: [yes, json],
     examples: ['ralph agents test', 'ralph agents test claude/haiku --yes'],
     load: () => import('./commands/agents-test.ts'),
+  },
+  {
+    usage: 'config trust',
+    summary: 'let the config of this project set what only you may set, such as its agent, for exactly these values',
+    options: [yes],
+    examples: ['ralph config trust'],
+    changes: true,
+    load: () => import('./commands/config-trust.ts'),
   },
   {
     usage: 'doctor',
