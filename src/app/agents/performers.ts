@@ -11,6 +11,7 @@ import { everyPerformer, type Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
 import { accountOf, clisFor, firstInstalled, type Login, loginOf, ownPlace } from './agents.ts';
+import { namingMissing } from './missing-variable.ts';
 import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'stronger'>;
@@ -57,6 +58,8 @@ export type Agent = Performer & { readonly facts?: AgentFacts };
 /** Everything that can be refused is; what is left is to make it. */
 interface Checked {
   readonly facts: AgentFacts;
+  /** What its program gets; absent: none is started. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly make: (limits: ProcessLimits) => Performer;
 }
 
@@ -68,10 +71,10 @@ export async function buildPerformers(needs: AgentNeeds): Promise<Readonly<Recor
     if (!Object.hasOwn(own, spec)) checked.push([spec, await checkedFor(spec, needs)]);
   const limits = processLimits(needs);
   const readOnly = withReadOnly(limits, readOnlyFor(needs));
-  const agents = checked.map(([spec, { facts, make }]) => [
-    spec,
-    withReadOnlyTwin(facts, make(limits), make(readOnly)),
-  ]);
+  const agents = checked.map(([spec, { facts, make, environment }]) => {
+    const twin = withReadOnlyTwin(facts, make(limits), make(readOnly));
+    return [spec, environment === undefined ? twin : { facts, ...namingMissing(twin, environment, needs.env) }];
+  });
   return { ...Object.fromEntries(agents), ...own };
 }
 
@@ -112,6 +115,7 @@ async function checkedCommand(needs: AgentNeeds): Promise<Checked> {
   const order = { command: agentCommand, environment: environmentOf(needs), timers: timersOf(needs.config) };
   return {
     facts: { spec: 'command', agent: 'command', cost: 'none' },
+    environment: order.environment,
     make: limits => commandAgent({ ...order, ...limits }),
   };
 }
@@ -197,6 +201,7 @@ async function checkedCli(
       model,
       version,
     },
+    environment,
     make: limits => cliAgent(cli, { ...order, ...limits }),
   };
 }
@@ -235,6 +240,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
     model,
   };
   return {
+    environment,
     facts: { spec, agent: 'acp', cost: 'estimated', login: cli && loginOf(cli, needs.env), account, model },
     make: limits => acpAgent({ ...order, ...limits }),
   };
