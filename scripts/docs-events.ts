@@ -426,6 +426,10 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
       ],
     },
   },
+  'permissions.stated': {
+    when: 'An agent tells the permission mode that it works in: the first time, and when it is another one. In one in which it could change no file the iteration is stopped before its model is asked.',
+    example: { type: 'permissions.stated', at, iteration: 3, performer: 'claude', mode: 'bypassPermissions' },
+  },
   'budget.alerted': {
     when: 'Four fifths of the money are spent; once per loop. What a subscription covers is told so, too.',
     example: { type: 'budget.alerted', at, fraction: 0.82, because: '$4.10 of $5.00' },

@@ -147,6 +147,7 @@ const view = {
     usage: optional(usage),
   }),
   limits,
+  permissionModes: optional(z.record(text, text)),
   windows: optional(
     z.record(
       text,

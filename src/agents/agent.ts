@@ -46,6 +46,8 @@ export interface AgentCli {
   };
   /** What its own variables and files show about who pays and which model works, before it is started. */
   account?(own: OwnPlace): Account;
+  /** What it will ask a person before it begins, when it gets the terminal in this folder; none: it begins at once. */
+  firstQuestions?(own: OwnPlace, directory: string): readonly string[];
   /**
    * It takes a text for its system prompt (`LaunchOrder.system`) beside its own. The words are those with which its user can
    * do the same: where one is in the user's arguments or names a variable of theirs, theirs stays, and ours goes before the
@@ -147,6 +149,8 @@ export type AgentEvent =
       readonly model?: string;
     }
   | { readonly type: 'session'; readonly id: string }
+  /** What it may do unasked, by its own name for it. `powerless`: it changes no file so; what to type for more. */
+  | { readonly type: 'permissions'; readonly mode: string; readonly powerless?: string | undefined }
   /** Who pays for what follows, as the stream itself shows. */
   | { readonly type: 'billing'; readonly by: Billing }
   /** All windows that the provider reports. */
@@ -176,6 +180,10 @@ export interface AgentResult {
   message(): string;
   /** A terminal event was seen: the agent has said its last word. False again when it goes on after all. */
   readonly finished: boolean;
+  /** It has spoken and waits for what it left at work, which will make it speak again: until then its silence means nothing. */
+  readonly waits?: boolean;
+  /** Programs that it began still run, and nobody waits for their end. */
+  readonly leaves?: boolean;
   /** What the stream says went wrong. Structured fields where it has them; the text is for people and the last resort. */
   readonly problem?: StreamProblem;
 }

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Failure } from '../core/failure.ts';
 import { openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
 import { type OutputEvent, splitLines, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
@@ -38,6 +39,8 @@ export interface CliAgentOptions extends AgentOptions {
   readonly program: string;
   /** The user's own arguments, already split. */
   readonly args: readonly string[];
+  /** What it still asks a person who gives it the terminal in this folder. */
+  readonly firstQuestions?: (directory: string) => readonly string[];
   /** How long its own interrupt may take before signals are sent. */
   readonly interruptMs?: number;
   /** Where the private folder of an iteration is made; the system's folder for such things by default. */
@@ -73,7 +76,7 @@ async function* perform(
     return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: launch } };
   }
   const allowed = { ...options.environment, ...cli.fixedEnvironment, ...launch.environment };
-  const { directory, timeMsMax, doneFile, notes } = assignment;
+  const { directory, timeMsMax, doneFile, notes, reads } = assignment;
   const { program: command, limits, confinement, channels, graceMs, prices, account } = options;
   const environment = iterationEnvironment(allowed, assignment);
   const process = { command, args: launch.args, directory, environment, timeMsMax, limits, confinement, channels };
@@ -81,9 +84,22 @@ async function* perform(
   const interruptMs = options.interruptMs ?? 5_000;
   const now = options.now ?? Date.now;
   try {
-    if (order.openingPrompt !== undefined) return yield* performAtTerminal({ ...process, doneFile }, stop);
+    if (order.openingPrompt !== undefined)
+      return yield* performAtTerminal({ ...process, doneFile, firstQuestions: options.firstQuestions }, stop);
     const headless = { ...process, input: launch.input, timers, graceMs };
-    const run = { cli, launchOrder: order, process: headless, timers, prices, account, stop, notes, interruptMs, now };
+    const run = {
+      cli,
+      launchOrder: order,
+      process: headless,
+      timers,
+      prices,
+      account,
+      stop,
+      notes,
+      reads,
+      interruptMs,
+      now,
+    };
     yield* performProcess(cli.name, push => startCliRun(run, push));
   } finally {
     rmSync(order.folder, { recursive: true, force: true });
@@ -136,7 +152,7 @@ function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
   }
 }
 
-interface CliRun extends UsageOrder, Pick<Assignment, 'notes'> {
+interface CliRun extends UsageOrder, Pick<Assignment, 'notes' | 'reads'> {
   readonly process: Omit<ProcessOrder, 'stdin' | 'stop' | 'onSilence' | 'lineBytesMax'>;
   readonly timers: Required<Omit<Timers, 'nudgedMs'>>;
   readonly stop: AbortSignal;
@@ -146,6 +162,7 @@ interface CliRun extends UsageOrder, Pick<Assignment, 'notes'> {
 
 const lineBytesMax = 1_000_000;
 const errorCharsMax = 4_000;
+const leavesMs = 3_000; // F75: a server that it left behind is not worth more; its own exit may take that long
 
 /** What the agent says is read as it comes; what we say reaches it at any time. */
 function startCliRun(run: CliRun, push: Push): AgentProcess {
@@ -156,12 +173,29 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
   const reader = cli.reader(run.launchOrder);
   const listener = openListener(run, reader, push, stdin.busy);
   const strayLines = tailOf(errorCharsMax);
-  const lines = readJsonLines(reader, lineBytesMax, listener.onEvent, line => strayLines.add(`${line}\n`));
+  let powerless: Failure | undefined;
+  let isWaiting = false;
+  const lines = readJsonLines(reader, lineBytesMax, onAgentEvent, line => strayLines.add(`${line}\n`));
   const errors = tailOf(errorCharsMax);
   const errorLines = reader.onErrorLine && splitLines(line => reader.onErrorLine?.(line));
   const onTold = (note: string): void => push({ type: 'told', note });
-  const times = { interruptMs, failedMs: timers.afterResultMs };
+  const times = { interruptMs, failedMs: timers.afterResultMs, leavesMs };
   const steering = openSteering({ stdin, lines: cli.steering, notes, stop, halt, onTold, ...times });
+
+  /** Whoever shall only look may be one who can do no more. */
+  function onAgentEvent(event: AgentEvent): void {
+    listener.onEvent(event);
+    if (event.type !== 'permissions' || event.powerless === undefined || run.reads === true) return;
+    const detail = `it runs in permission mode ${event.mode}, in which it changes no file. ${event.powerless}`;
+    powerless = { kind: 'permission', detail };
+    halt();
+  }
+
+  function setWaiting(waits: boolean): void {
+    isWaiting = waits;
+    stdin.waiting(waits);
+    push({ type: 'waiting', isWaiting: waits });
+  }
 
   function onOutput({ text, channel }: OutputEvent): void {
     if (channel === 'errors') {
@@ -172,8 +206,9 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
       lines.push(text);
       listener.flush();
     }
-    const { finished, problem } = reader.result();
-    if (finished) steering.finished(problem !== undefined);
+    const { finished, problem, waits = false, leaves = false } = reader.result();
+    if (waits !== isWaiting) setWaiting(waits);
+    if (finished) steering.finished(problem !== undefined, leaves);
     else steering.resumed(listener.isBusy());
   }
 
@@ -181,13 +216,14 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
     lines.end();
     listener.end();
     reportProblems(lines.problems, push);
-    const failure = failureOf({
+    const ended = failureOf({
       ...factsOf(run, reader, exit),
       hadSucceeded: steering.hadSucceeded(),
       errors: errors.text(),
       strayLines: strayLines.text(),
       silenceMs: listener.isBusy() ? timers.busySilenceMs : timers.silenceMs,
     });
+    const failure = ended?.kind === 'stopped' ? ended : (powerless ?? ended);
     const message = tailOf(messageCharsMax);
     message.add(reader.result().message());
     push({ type: 'ended', message: message.text(), failure, reaped: exit.reaped });
@@ -266,6 +302,7 @@ export function openListener(
       else if (event.type === 'session') onSession(event.id);
       else if (event.type === 'limit') onLimit(event);
       else if (event.type === 'windows') push(event);
+      else if (event.type === 'permissions') push({ type: 'permissions', mode: event.mode });
       else usage.onEvent(event);
     },
     flush: text.flush,

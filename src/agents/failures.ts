@@ -118,6 +118,23 @@ export function statusProblem(status: unknown, text: string, kind?: FailureKind)
   return { kind: kind ?? named?.kind, status, text: words };
 }
 
+/** Codes of Anthropic's API, and those under which its own agent tells them. */
+export const anthropicKinds: ReadonlyMap<unknown, FailureKind> = new Map([
+  ['prompt_too_long', 'context-too-long'],
+  ['usage_limit_reached', 'rate-limit'],
+  ['connection_failed', 'connection'],
+  ['authentication_failed', 'auth'],
+  ['oauth_org_not_allowed', 'auth'],
+  ['billing_error', 'billing'],
+  ['rate_limit', 'rate-limit'],
+  ['overloaded', 'overloaded'],
+  ['model_not_found', 'model'],
+  ['authentication_error', 'auth'],
+  ['permission_error', 'auth'],
+  ['rate_limit_error', 'rate-limit'],
+  ['overloaded_error', 'overloaded'],
+]);
+
 /** Ordered: the first row of which a word, in small letters, occurs in a text names its kind. */
 export type WordsOfKind = readonly (readonly [kind: FailureKind, words: readonly string[]])[];
 

@@ -17,6 +17,8 @@ export interface TerminalOrder
   extends Omit<ProcessOrder, 'input' | 'stdin' | 'timers' | 'graceMs' | 'terminal' | 'stop'> {
   /** Absolute; done.md in `directory` unless told. */
   readonly doneFile?: string;
+  /** Asked when it left early: what it still wants to know is what it was left at. */
+  readonly firstQuestions?: ((directory: string) => readonly string[]) | undefined;
 }
 
 /** A message without a word means that the agent left without done.md. */
@@ -32,7 +34,7 @@ export async function* performAtTerminal(
     const failure: Failure = { kind: 'permission', detail: 'an interactive iteration needs a terminal' };
     return yield { type: 'ended', message: '', failure };
   }
-  const { doneFile, ...launched } = order;
+  const { doneFile, firstQuestions, ...launched } = order;
   const done = watchFor(doneFile ?? join(order.directory, 'done.md'));
   const stopOrDone = AbortSignal.any([stop, done.written]);
   const run = runProcess({ ...launched, input: '', terminal: true, graceMs, stop: stopOrDone });
@@ -52,7 +54,8 @@ export async function* performAtTerminal(
     restore();
   }
   const message = done.take();
-  const failure = exit === undefined ? undefined : failureOf(exit, message !== undefined, stop.aborted, lastedMs);
+  const seen = exit && failureOf(exit, message !== undefined, stop.aborted, lastedMs);
+  const failure = seen?.kind === 'process' ? (leftAtQuestions(firstQuestions?.(order.directory)) ?? seen) : seen;
   yield { type: 'ended', message: message ?? '', reaped: exit?.reaped, failure };
 }
 
@@ -70,6 +73,13 @@ function failureOf(exit: ProcessExit, isDone: boolean, isStopped: boolean, laste
   if (exitCode === 126 || exitCode === 127) return classifyFailure({ exitCode, signal, text: '' });
   if (exitCode === 0 || lastedMs >= briefMs) return undefined;
   return classifyFailure({ exitCode, signal, kind: 'process', text: 'it was over within ten seconds' });
+}
+
+/** Nothing is wrong with the task: every round would end there until somebody answers. */
+function leftAtQuestions(questions: readonly string[] = []): Failure | undefined {
+  if (questions.length === 0) return undefined;
+  const detail = `it was left within ten seconds, at what it asks when it is new here: ${questions.join(' ')}`;
+  return { kind: 'permission', detail };
 }
 
 /** One that lay there before the round belongs to somebody else: it counts when it is written anew. */

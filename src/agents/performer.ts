@@ -61,6 +61,10 @@ export type Activity =
   /** A note was written to the performer. Notes without this were not. */
   | { readonly type: 'told'; readonly note: string }
   | { readonly type: 'session'; readonly id: string }
+  /** It is silent because it waits for what it left at work in the background, until this is told again as over. */
+  | { readonly type: 'waiting'; readonly isWaiting: boolean }
+  /** The permission mode that it says it works in. */
+  | { readonly type: 'permissions'; readonly mode: string }
   /** All windows of its provider's limits, as they are reported. */
   | { readonly type: 'windows'; readonly windows: readonly LimitWindow[] }
   | { readonly type: 'limit'; readonly resetAtMs: number; readonly detail: string }

@@ -16,6 +16,30 @@ export function toolBegan(name: unknown, input: unknown): AgentEvents {
 
 export const sessionOpened = (id: unknown): AgentEvents => [{ type: 'session', id: textOf(id) }];
 
+/** Permission modes in which an agent that nobody answers changes no file. */
+export interface PermissionRules {
+  /** It would ask; an argument that begins with one of `allowing` lets it work all the same. */
+  readonly asking: readonly string[];
+  readonly never: readonly string[];
+  readonly allowing: readonly string[];
+  /** What to type for more. */
+  readonly hint: string;
+}
+
+/** The first word about it decides; a later one is only told: by then it works. */
+export function openPermissions({ asking, never, allowing, hint }: PermissionRules, args: readonly string[]) {
+  const isAllowed = args.some(word => allowing.some(each => word.startsWith(each)));
+  let isKnown = false;
+  return (said: unknown): AgentEvents => {
+    const mode = textOf(said);
+    if (mode === '') return nothing;
+    const isPowerless = never.includes(mode) || (asking.includes(mode) && !isAllowed);
+    const powerless = isPowerless && !isKnown ? hint : undefined;
+    isKnown = true;
+    return [{ type: 'permissions', mode, powerless }];
+  };
+}
+
 /** A whole message; nothing for an empty one. */
 export const messageText = (text: string): AgentEvents =>
   text === '' ? nothing : [{ type: 'text', text: `${text}\n` }];

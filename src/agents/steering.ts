@@ -18,6 +18,8 @@ export interface SteeringOrder {
   readonly interruptMs: number;
   /** How long it may go on talking after it has ended in failure. */
   readonly failedMs: number;
+  /** How long it may stay when only programs that it left behind keep it. */
+  readonly leavesMs: number;
 }
 
 export function openSteering(order: SteeringOrder) {
@@ -53,12 +55,13 @@ export function openSteering(order: SteeringOrder) {
       order.notes?.listen(note => say(note.text) && order.onTold(note.id));
     },
     /** It has said its last word. May be called again: a later word counts. */
-    finished(inFailure: boolean): void {
+    finished(inFailure: boolean, leaves = false): void {
       if (phase === 'over') return;
       if (phase !== 'finished') endInput(stdin);
       phase = 'finished';
       isGood = !inFailure;
       if (inFailure) halt.after(order.failedMs);
+      else if (leaves) halt.after(order.leavesMs);
       else if (!stop.aborted) halt.cancel();
     },
     /** That was not its last word: it works on, deaf, since its input has ended. Nothing happens to one that never finished. */

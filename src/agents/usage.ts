@@ -2,9 +2,10 @@
 import type { Usage } from '../core/event.ts';
 import { addUsage, combineUsage } from '../core/spend.ts';
 import { noUsage } from '../core/state.ts';
-import { countOf, type Fields } from '../text/fields.ts';
+import { countOf, type Fields, fieldsOf, textOf } from '../text/fields.ts';
 import type { Account, AgentCli, AgentEvent, Billing, LaunchOrder, PriceBook, Tokens } from './agent.ts';
 import type { Activity } from './performer.ts';
+import { nothing } from './reader.ts';
 
 export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 
@@ -279,4 +280,92 @@ export function estimateTokens({
   const output = Math.ceil(spokenChars / charsPerToken);
   const sentAgain = Math.min(contextTokensMax, input + Math.ceil(output / 2)); // on average half of it was said by then
   return { input, output, cacheRead: Math.min(callsMax, toolCalls) * sentAgain, cacheWrite: 0 };
+}
+
+// Tokens of a stream of messages: live from each message's own count, at the end from its result, which is the truth.
+
+interface CountedMessage {
+  readonly id: unknown;
+  readonly model: string;
+  counted: Tokens;
+}
+
+const resultNames = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cacheRead: 'cacheReadInputTokens',
+  cacheWrite: 'cacheCreationInputTokens',
+};
+const messageNames = {
+  input: 'input_tokens',
+  output: 'output_tokens',
+  cacheRead: 'cache_read_input_tokens',
+  cacheWrite: 'cache_creation_input_tokens',
+};
+
+/** What was counted under this name stands elsewhere now. */
+const emptied = (model: string): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined });
+
+/** Without the list by model its sum is the truth; tokens are those that were counted live, or stated for the turn. */
+function readTotal(totals: Map<string, Tokens>, result: Fields): readonly AgentEvent[] {
+  const costUsd = result['total_cost_usd'];
+  if (typeof costUsd !== 'number' || !(costUsd > 0)) return nothing;
+  const [only, ...others] = totals.keys();
+  const counted = [...totals.values()].reduce(addTokens, noTokens);
+  const tokens = combineTokens(counted, tokensIn(fieldsOf(result['usage']), messageNames), Math.max);
+  const model = others.length === 0 ? only : undefined;
+  const renamed = [...totals.keys()].filter(name => name !== model);
+  totals.clear();
+  if (model !== undefined) totals.set(model, tokens);
+  return [...renamed.map(emptied), { type: 'usage', tokens, model: model || undefined, costUsd }];
+}
+
+/** Each thread (the main one, each subagent) writes one message at a time. */
+export function trackMessages() {
+  const open = new Map<unknown, CountedMessage>();
+  const totals = new Map<string, Tokens>();
+
+  function count(event: Fields, piece: Fields): readonly AgentEvent[] {
+    const thread = event['parent_tool_use_id'] ?? null;
+    const current = open.get(thread);
+    if (current === undefined) return nothing;
+    const now = combineTokens(current.counted, tokensIn(fieldsOf(piece['usage']), messageNames), Math.max);
+    const more = combineTokens(now, current.counted, (after, before) => after - before);
+    const total = combineTokens(totals.get(current.model) ?? noTokens, more, (before, added) => before + added);
+    current.counted = now;
+    totals.set(current.model, total);
+    const model = current.model || undefined;
+    const counted: AgentEvent = { type: 'usage', tokens: total, model };
+    return thread === null ? [counted, { type: 'context', usedTokens: sumTokens(now), model }] : [counted];
+  }
+
+  return {
+    /** The id of the message that the main thread is writing. */
+    mainId: () => open.get(null)?.id,
+    /** Undefined when the piece does not concern it. */
+    read(event: Fields, piece: Fields): readonly AgentEvent[] | undefined {
+      if (piece['type'] === 'message_delta') return count(event, piece);
+      if (piece['type'] !== 'message_start') return undefined;
+      const message = fieldsOf(piece['message']);
+      const model = textOf(message['model']);
+      open.set(event['parent_tool_use_id'] ?? null, { id: message['id'], model, counted: noTokens });
+      return undefined;
+    },
+    /**
+     * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not.
+     * What is counted from now on is added to it. What was counted live under another name for the same model stands in
+     * there too, so that name begins anew.
+     */
+    readResult(result: Fields): readonly AgentEvent[] {
+      const stated = Object.entries(fieldsOf(result['modelUsage'])).map(([model, counts]) => {
+        const fields = fieldsOf(counts);
+        return { type: 'usage', tokens: tokensIn(fields, resultNames), model, costUsd: fields['costUSD'] } as const;
+      });
+      if (stated.length === 0) return readTotal(totals, result);
+      const renamed = [...totals.keys()].filter(model => stated.every(each => each.model !== model));
+      totals.clear();
+      for (const { model, tokens } of stated) totals.set(model, tokens);
+      return [...renamed.map(emptied), ...stated];
+    },
+  };
 }

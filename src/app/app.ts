@@ -13,6 +13,7 @@ import type { Mode, ViewPlace } from '../modes/mode.ts';
 import { usualMode } from '../modes/registry.ts';
 import { rememberProbes } from '../processes/contain.ts';
 import { isAlive, thisHolder, thisHost } from '../processes/identity.ts';
+import { takeTerminalBack } from '../processes/terminal.ts';
 import { descendants, signalTree } from '../processes/tree.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
@@ -143,6 +144,7 @@ export function shownBy({ view, viewRoot }: Mode, place: ViewPlace): Shown | und
 /** Ends everything that this process started, at once: for the second Ctrl-C. */
 export function endOwnTree(): void {
   signalTree(descendants(process.pid), 'SIGKILL');
+  takeTerminalBack();
 }
 
 export async function resolveRunConfig(
@@ -153,6 +155,18 @@ export async function resolveRunConfig(
 ): Promise<ResolvedConfig> {
   const { resolveConfig } = await import('../config/resolve.ts');
   return resolveConfig({ mode, env, directory, flags, kept });
+}
+
+/** The user's yes to what a project's config sets, in the user's own folder. */
+export async function trustProject(
+  { env, directory }: { readonly env: Environment; readonly directory: string },
+  values: Values,
+): Promise<void> {
+  const { userConfigDirectory } = await import('../config/home.ts');
+  const { trust } = await import('../config/trust.ts');
+  const user = userConfigDirectory(env);
+  if ('problem' in user) throw new UsageError(user.problem);
+  await trust(user.path, directory, values);
 }
 
 export async function freshId(): Promise<string> {

@@ -32,15 +32,14 @@ export interface DoctorNeeds extends MachineNeeds {
 
 export async function examine(needs: DoctorNeeds): Promise<readonly Finding[]> {
   rememberProbes(undefined); // a doctor looks for himself
-  const agents = await installedAgents(needs);
-  return [
-    nodeFinding(process.versions.node),
-    ...agentFindings(agents),
-    ...(await containmentFindings()),
-    await gitFinding(needs),
-    ...(await homeFindings(needs)),
-    await ledgerFinding(needs),
-  ];
+  const found = await Promise.all([
+    installedAgents(needs).then(agentFindings),
+    containmentFindings(),
+    gitFinding(needs),
+    homeFindings(needs),
+    ledgerFinding(needs),
+  ]);
+  return [nodeFinding(process.versions.node), ...found.flat()];
 }
 
 /** 0 without a bad finding; among bad ones, what is broken in Ralph's own ground comes before a missing agent. */

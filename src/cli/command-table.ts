@@ -405,6 +405,7 @@ const taskCommands: readonly CommandRow[] = [
 export const commandGroups: Readonly<Record<string, string>> = {
   agents: 'the coding agents that Ralph can start: which are installed here, and whether they answer',
   audit: 'whether the recorded events of a loop are whole and unchanged',
+  config: 'what the config of a project may set',
   checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
   loops: 'all loops on this machine, those that are over too',
   notes: 'what earlier loops in a repository found out, in a short file that you may change',
@@ -624,6 +625,14 @@ export const commands: readonly CommandRow[] = [
     options: [yes, json],
     examples: ['ralph agents test', 'ralph agents test claude/haiku --yes'],
     load: () => import('./commands/agents-test.ts'),
+  },
+  {
+    usage: 'config trust',
+    summary: 'let the config of this project set what only you may set, such as its agent, for exactly these values',
+    options: [yes],
+    examples: ['ralph config trust'],
+    changes: true,
+    load: () => import('./commands/config-trust.ts'),
   },
   {
     usage: 'doctor',

@@ -4,7 +4,7 @@ import type { Performer } from '../agents/performer.ts';
 import { cliNames } from '../app/agents/agents.ts';
 import { UsageError } from '../text/errors.ts';
 import { type LiveView, liveView } from './live.ts';
-import { confirm, type Style } from './terminal.ts';
+import { askLine, type Style } from './terminal.ts';
 
 /** A live view without a live line, whose lines wait as long as an iteration is at the terminal. */
 export function bufferedView(style: Style, write: (text: string) => void, quiet: boolean, asks: boolean): LiveView {
@@ -16,15 +16,22 @@ export function bufferedView(style: Style, write: (text: string) => void, quiet:
   };
   const view = liveView(style, say, quiet, asks);
   view.hold(() => {}); // for good: no line of ours is drawn where an agent may draw
+  const flush = (): void => {
+    if (buffered !== '') write(buffered);
+    buffered = '';
+  };
   return {
     ...view,
+    /** What is said from now on is not for later: nobody would read it. */
+    close() {
+      roundsLive = 0;
+      flush();
+      view.close();
+    },
     tell(event, state) {
       if (event.type === 'iteration.ended') {
         roundsLive = state.live.length;
-        if (roundsLive === 0 && buffered !== '') {
-          write(buffered);
-          buffered = '';
-        }
+        if (roundsLive === 0) flush();
       }
       view.tell(event, state);
       if (event.type === 'iteration.started') roundsLive = state.live.length;
@@ -35,6 +42,17 @@ export function bufferedView(style: Style, write: (text: string) => void, quiet:
 type Performers = Readonly<Record<string, Performer>>;
 
 const question = 'Press Enter to begin, Ctrl-C to leave (the same command resumes) ';
+const notHere = 'Nobody hears these words: the agent listens once the round has begun.\n';
+
+/** False: leave. Words that a person meant for the agent neither begin nor leave. */
+async function wantsNext(stop: AbortSignal): Promise<boolean> {
+  for (;;) {
+    const typed = (await askLine(question, stop))?.trim().toLowerCase();
+    if (typed === undefined || ['n', 'no', 'q', 'quit', 'exit'].includes(typed)) return false;
+    if (['', 'y', 'yes'].includes(typed)) return true;
+    process.stderr.write(notHere);
+  }
+}
 
 const stopped = (stop: AbortSignal): Promise<void> =>
   stop.aborted
@@ -50,7 +68,7 @@ export function interviewPacing(performers: Performers, leave: () => void): Perf
   const paced = (one: Performer): Performer => ({
     ...one,
     async *perform(assignment, stop) {
-      if (!isFirst && !(await confirm(question, stop)) && !stop.aborted) {
+      if (!isFirst && !(await wantsNext(stop)) && !stop.aborted) {
         leave();
         await stopped(stop);
       }

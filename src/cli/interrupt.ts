@@ -13,7 +13,7 @@ export interface Interrupt {
   readonly close: () => void;
 }
 
-const sameSignalMs = 50; // a signal to the whole group and its forwarded copy are one
+const sameSignalMs = 300; // a signal to the whole group and its forwarded copy are one
 const forwardedMs = 1_000; // what the wrapper forwards late is still the signal that we had ourselves
 
 /** Whom a signal would stop: undefined while a question or a pause is all there is. */
@@ -74,10 +74,11 @@ export function watchSignals(say: (text: string) => void, { doing, again, leave 
   };
   const press = (): void => {
     const now = Date.now();
-    if (exitCode !== undefined && now - pressedAt > sameSignalMs) {
+    if (exitCode !== undefined) {
+      if (now - pressedAt <= sameSignalMs) return;
+      endOwnTree();
       leave?.();
       say(`Ended at once. What was recorded is kept.${goOn()}`);
-      endOwnTree();
       process.exit(130);
     }
     pressedAt = now;

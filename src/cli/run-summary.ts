@@ -90,8 +90,9 @@ function treeWords(prepared: Prepared, chosen: Chosen | undefined): string {
 }
 
 function checkWords(prepared: Prepared): string {
-  const { settings, detected } = prepared;
+  const { settings, detected, mode } = prepared;
   const { checks } = settings;
+  if (mode.conversation !== undefined) return mode.conversation.proof;
   if (checks.length === 0 && settings.policy.achievedBy === 'rounds')
     return 'the reviewers themselves, who look again after every round';
   if (checks.length === 0 && settings.performers.length === 0) return "each action's own result";
@@ -215,6 +216,14 @@ const billedRows = (all: readonly AgentFacts[]): readonly Row[] =>
     `${name} is set: it is billed, NOT your subscription. Take it away (unset ${name}) to use the subscription.`,
   ]);
 
+/** Before they appear: each but the first ends the round by an Enter. */
+const questionRows = (all: readonly AgentFacts[]): readonly Row[] =>
+  all.flatMap(({ agent, firstQuestions = [] }): readonly Row[] =>
+    firstQuestions.length === 0
+      ? []
+      : [['it asks', `${agent} is new here, and asks first. ${firstQuestions.join(' ')}`]],
+  );
+
 const costs: Readonly<Record<AgentFacts['cost'], string>> = {
   agent: 'reported by the agent',
   estimated: 'estimated from tokens by the price list',
@@ -253,6 +262,7 @@ function agentRows(prepared: Prepared): {
     who: [
       ['agent', nameWords(factsOf(first), prepared, true)],
       ...billedRows(all),
+      ...(config.interactive ? questionRows(all) : []),
       ...(others.length === 0
         ? []
         : [['fallback', others.map(spec => nameWords(factsOf(spec), prepared, false)).join(', then ')] as const]),

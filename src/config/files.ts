@@ -19,6 +19,8 @@ export interface ReadConfigFile {
   readonly givenName?: string;
   readonly problems: readonly Problem[];
   readonly notices: readonly string[];
+  /** What only the user may set, and has not been trusted. */
+  readonly untrusted?: Values;
 }
 
 export interface ConfigFilePlace {
@@ -28,6 +30,8 @@ export interface ConfigFilePlace {
   readonly label: string;
   /** The project's own file: links out of it are not followed, and the user's settings are not its to make. */
   readonly isProject: boolean;
+  /** Whether the user has said yes to these values of the project's. */
+  readonly trusts?: (values: Values) => Promise<boolean>;
 }
 
 const nothing: ReadConfigFile = { values: {}, problems: [], notices: [] };
@@ -39,7 +43,7 @@ export async function readConfigFile(place: ConfigFilePlace, now: number): Promi
   return readConfigText(file.text, place, now);
 }
 
-function readConfigText(text: string, place: ConfigFilePlace, now: number): ReadConfigFile {
+async function readConfigText(text: string, place: ConfigFilePlace, now: number): Promise<ReadConfigFile> {
   const problems: Problem[] = [];
   const positionOf = positionsIn(text);
   const addAt = (offset: number, message: string): void => {
@@ -53,26 +57,35 @@ function readConfigText(text: string, place: ConfigFilePlace, now: number): Read
   const values = readSettings(json.value, now, (path, message) => addAt(json.places.get(path) ?? 0, message));
   if (problems.length > 0) return { ...nothing, problems };
   const givenName = (json.value as { readonly name?: string }).name;
-  const kept = place.isProject ? withoutUserOnly(values, place.label) : { values, notices: [] };
+  const kept = place.isProject ? await withoutUserOnly(values, place) : { values, notices: [] };
   const warning = suspicion(text);
   const notices = warning === undefined ? kept.notices : [...kept.notices, `${place.label} ${warning}`];
-  return { values: kept.values, notices, problems, givenName };
+  return { ...kept, notices, problems, givenName };
 }
 
-export function userOnlyNotice(what: string, where: string, key: Key): string {
-  return `${where}: ${what} is ignored here, because a project may not set it; use the user configuration or ${flagName(key)}.`;
+const trustHint = 'ralph config trust';
+
+export function userOnlyNotice(what: string, where: string, key: Key, more = ''): string {
+  return `${where}: ${what} is ignored here, because a project may not set it${more}; use the user configuration or ${flagName(key)}.`;
 }
 
-function withoutUserOnly(values: Values, label: string): { values: Values; notices: string[] } {
+async function withoutUserOnly(values: Values, { label, trusts }: ConfigFilePlace) {
   const given = Object.keys(values) as Key[];
-  const refused = given.filter(key => fieldOf(key).userOnly === true);
+  const only = (wanted: readonly Key[]): Values =>
+    Object.fromEntries(given.filter(key => wanted.includes(key)).map(key => [key, values[key]])) as Values;
+  const ofUser = given.filter(key => fieldOf(key).userOnly === true);
+  const isTrusted = ofUser.length > 0 && (await trusts?.(only(ofUser))) === true;
+  const refused = isTrusted ? [] : ofUser;
   const lifted = given.filter(key => bounding.includes(key) && values[key] === null);
-  const kept = Object.entries(values).filter(([key]) => ![...refused, ...lifted].includes(key as Key));
   const notices = [
-    ...refused.map(key => userOnlyNotice(key, label, key)),
+    ...refused.map(key => userOnlyNotice(key, label, key, ` before you trust it (${trustHint})`)),
     ...lifted.map(key => userOnlyNotice(`${key}: unlimited`, label, key)),
   ];
-  return { values: Object.fromEntries(kept) as Values, notices };
+  return {
+    values: only(given.filter(key => ![...refused, ...lifted].includes(key))),
+    untrusted: only(refused),
+    notices,
+  };
 }
 
 /** "unlimited" must be typed by a person (ADR 4), and a file of the project can be an agent's work. */

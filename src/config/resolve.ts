@@ -14,6 +14,7 @@ import { userConfigDirectory } from './home.ts';
 import { parseText, type RunOptions, readOption } from './options.ts';
 import { goodAll, type Reading, refuse, shown } from './reading.ts';
 import { type Config, presetValues, settingsOf } from './settings.ts';
+import { isTrusted } from './trust.ts';
 
 type FullRequest = ConfigRequest & { readonly now: number };
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -43,6 +44,8 @@ export interface RunConfig {
   readonly sources: Readonly<Record<Key, Source>>;
   /** Said by a flag or the real environment: files of the project can be an agent's work. */
   readonly typed: ReadonlySet<Key>;
+  /** Of the project's file, what only the user may set: it does not count yet. */
+  readonly untrusted: Values;
   readonly notices: readonly string[];
 }
 
@@ -80,6 +83,7 @@ export async function resolveConfig(given: ConfigRequest): Promise<ResolvedConfi
     settings,
     sources,
     typed: new Set(keys.filter(key => isTyped(sources[key]))),
+    untrusted: layers.find(layer => layer.source === 'project file')?.untrusted ?? {},
     notices: [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)],
   };
 }
@@ -237,7 +241,8 @@ function slips(variables: Variables): string[] {
 }
 
 async function fileLayers({ directory, userDirectory, now }: FullRequest): Promise<Layer[]> {
-  const project = { directory, fileName: projectFileName, label: projectFileName, isProject: true };
+  const trusts = (values: Values): Promise<boolean> => isTrusted(userDirectory, directory, values);
+  const project = { directory, fileName: projectFileName, label: projectFileName, isProject: true, trusts };
   const layers: Layer[] = [{ source: 'project file', ...(await readConfigFile(project, now)) }];
   if (userDirectory === undefined) return layers;
   const label = join(userDirectory, userFileName);

@@ -381,6 +381,8 @@ export type Event =
   | Fact<'performer.recovered', { performer: string; because: Because }>
   /** All windows of the provider's limits, when they are first told and when one of them changed by a part that matters. */
   | Fact<'windows.reported', { iteration: number; performer: string; windows: readonly LimitWindow[] }>
+  /** The permission mode that it says it works in: the first time, and when it is another one. */
+  | Fact<'permissions.stated', { iteration: number; performer: string; mode: string }>
   | Fact<'budget.alerted', { fraction: number; because: Because }>
   | Fact<'stop.asked', { by: string; because: Because }>
   | Fact<'loop.paused', { by: string; now: boolean; because: Because }>

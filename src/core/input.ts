@@ -92,6 +92,7 @@ export type Input =
   | Variant<'heard', Of<'iteration.heartbeat'>>
   | Variant<'usage', { iteration: number; usage: Usage }>
   | Variant<'windows', { iteration: number; windows: readonly LimitWindow[] }>
+  | Variant<'permissions', { iteration: number; mode: string }>
   | Variant<'performed', { iteration: number; performed: Performed; chance: number }>
   /** `found`: what the spool holds of an iteration whose performer ended before we died. */
   | Variant<'recovered', { iteration: number; holder: string; found?: Performed; chance: number }>

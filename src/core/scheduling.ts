@@ -66,12 +66,15 @@ export function strongerFor({ settings: { stronger }, tasks }: State, task: stri
   return stronger !== undefined && refusedClaims >= stronger.after ? stronger.performer : undefined;
 }
 
+/** Whose agents report phases are told which one comes now; elsewhere the last report is all that is known. */
+const phaseKnown = (state: State): string =>
+  state.settings.policy.progressBy === 'report' ? phaseNow(state) : (state.memory.report?.phase ?? '');
+
 function chainOf(state: State, task: string): readonly string[] {
-  const fixed = findTask(state.tasks, task)?.spec.performer;
-  if (fixed !== undefined) return [fixed];
-  const { policy, performers, performersByTask, performersByPhase } = state.settings;
-  // Whose agents report phases are told which one comes now; elsewhere the last report is all that is known.
-  const phase = policy.progressBy === 'report' ? phaseNow(state) : (state.memory.report?.phase ?? '');
+  const spec = findTask(state.tasks, task)?.spec;
+  if (spec?.performer !== undefined) return [spec.performer];
+  const { performers, performersByTask, performersByPhase } = state.settings;
+  const phase = spec?.completion === 'findings' ? 'reviewing' : phaseKnown(state);
   const named = (table: Readonly<Record<string, string>>, key: string): string | undefined =>
     Object.hasOwn(table, key) ? table[key] : undefined;
   const first = strongerFor(state, task) ?? named(performersByTask, task) ?? named(performersByPhase, phase);

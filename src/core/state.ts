@@ -216,6 +216,8 @@ interface Performers {
   readonly rateLimitedUntil: Readonly<Record<string, number>>;
   /** The windows of its provider's limits, as they were last reported. */
   readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
+  /** The permission mode that each said it works in. */
+  readonly permissionModes?: Readonly<Record<string, string>>;
 }
 
 interface Questions {

@@ -13,6 +13,8 @@ const reportEveryMs = 1_000;
 
 export interface Heartbeat {
   heard(): void;
+  /** Its silence is no sign of anything while it waits. */
+  waiting(isWaiting: boolean): void;
   context(usedFraction: number): void;
   usage(usage: Usage): void;
   stop(): void;
@@ -42,12 +44,13 @@ interface HeartbeatNeeds {
 export function startHeartbeat(iteration: number, { clock, limits, isInteractive, post }: HeartbeatNeeds): Heartbeat {
   let heardAt = clock.now();
   let everyMs = heartbeatMsMin;
+  let isWaiting = false;
   let contextUsed: number | undefined;
   let contextSaid = 0;
   let cancel: () => void = () => {};
   const say = (): void => {
     // At a terminal nothing is heard, and a person sits there.
-    const quietMs = isInteractive ? 0 : Math.max(0, clock.now() - heardAt);
+    const quietMs = isInteractive || isWaiting ? 0 : Math.max(0, clock.now() - heardAt);
     contextSaid = contextUsed ?? contextSaid;
     post({ type: 'heard', iteration, quietMs, contextUsed });
   };
@@ -65,6 +68,9 @@ export function startHeartbeat(iteration: number, { clock, limits, isInteractive
   return {
     heard: () => {
       heardAt = clock.now();
+    },
+    waiting: waits => {
+      isWaiting = waits;
     },
     context: usedFraction => {
       contextUsed = usedFraction;

@@ -80,6 +80,8 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
       heartbeat.usage(usage);
     },
     windows: ({ windows }) => post({ type: 'windows', iteration, windows }),
+    waiting: ({ isWaiting }) => heartbeat.waiting(isWaiting),
+    permissions: ({ mode }) => post({ type: 'permissions', iteration, mode }),
     context: ({ usedFraction }) => heartbeat.context(usedFraction),
     told: ({ note }) => told(note),
     limit: activity => {

@@ -27,11 +27,13 @@ export interface Mode {
   /** The project's own tests say something about its work. */
   readonly detectsChecks?: boolean;
   /** Rounds at the terminal, each proven by what it leaves: nothing to commit, and no tests to look at. */
-  readonly conversation?: { readonly check: string };
+  readonly conversation?: { readonly check: string; readonly proof: string };
   /** A yes holds for exactly this text, and it asks about boxes that nobody has recorded. */
   readonly bindsText?: boolean;
   /** It finds its own tasks, so that there is always work. */
   readonly findsTasks?: boolean;
+  /** Whether a task that it will find can have this id. */
+  readonly mayFind?: (id: string, settings: Settings) => boolean;
   /** Its document is a list of tasks that people add to. */
   readonly hasBacklog?: boolean;
   /** Once reached it is over: no document says so, only the ledger. */

@@ -219,6 +219,7 @@ function connectStdin(order: ProcessOrder, input: Socket, timers: RunningTimers)
     finished: timers.finished,
     resumed: timers.resumed,
     busy: timers.busy,
+    waiting: timers.waiting,
     unreadBytes: () => input.writableLength,
   });
 }
@@ -259,7 +260,7 @@ function outcomeOf(code: number | null, signal: NodeJS.Signals | null): Pick<Pro
 }
 
 /** The stdin of a living process, and what its adapter knows about it that a timer cannot. */
-export interface Stdin extends Pick<RunningTimers, 'finished' | 'resumed' | 'busy'> {
+export interface Stdin extends Pick<RunningTimers, 'finished' | 'resumed' | 'busy' | 'waiting'> {
   /** Queued until it has started; lost after its end. */
   write(text: string): void;
   /** Closes its stdin. */
@@ -288,6 +289,7 @@ export function openStdin(): OpenStdin {
     finished: () => pass(to => to.finished()),
     resumed: () => pass(to => to.resumed()),
     busy: isBusy => pass(to => to.busy(isBusy)),
+    waiting: isWaiting => pass(to => to.waiting(isWaiting)),
     unreadBytes: () => listener?.unreadBytes() ?? 0,
     attach(next) {
       listener = next;

@@ -9,7 +9,10 @@ const plainScreen = [
   '\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l',
   '\x1b[?2004l',
   '\x1b[?1004l',
-  '\x1b[<u',
+  '\x1b[?2026l\x1b[?2031l',
+  '\x1b[<u\x1b[>4m',
+  '\x1b[?1l\x1b>\x1b[?7h',
+  '\x1b7\x1b[r\x1b8',
   '\x1b[?25h',
   '\x1b[0m',
 ].join('');
@@ -33,16 +36,26 @@ export function rememberTerminal(): (() => void) | undefined {
   const modes = ask('stty', '-g');
   if (modes === undefined) return undefined;
   const script = isInFront() ? takeBack : setModes;
-  return () => {
+  const restore = (): void => {
+    if (given === restore) given = undefined;
     ask('sh', '-c', script, 'restore', modes);
     try {
       const terminal = openSync('/dev/tty', 'w');
-      writeSync(terminal, `${plainScreen}\r`);
+      writeSync(terminal, `${plainScreen}\r\x1b[J`); // what it wrote on the line, and below it
       closeSync(terminal);
     } catch {
       // It is gone: there is nothing to tidy up.
     }
   };
+  given = restore;
+  return restore;
+}
+
+let given: (() => void) | undefined;
+
+/** Where an agent has the terminal now: for whoever ends at once and waits for nobody. */
+export function takeTerminalBack(): void {
+  given?.();
 }
 
 /** Whose terminal it was before: a job in the background must not take it from the person's shell. */

@@ -36,6 +36,8 @@ export interface RunningTimers {
   resumed(): void;
   /** It works on something that may be silent for long (a tool): silence is allowed to last longer. */
   busy(isBusy: boolean): void;
+  /** It waits for what it began itself: no silence is too long, only its whole time ends it. */
+  waiting(isWaiting: boolean): void;
   disarm(): void;
 }
 
@@ -51,6 +53,7 @@ interface Life {
   finishedMs?: number | undefined;
   nudgedAtMs?: number;
   isBusy: boolean;
+  isWaiting?: boolean;
 }
 
 function dueOfSilence(life: Life, timers: Timers): Due | undefined {
@@ -59,6 +62,7 @@ function dueOfSilence(life: Life, timers: Timers): Due | undefined {
   const lastMs = life.heardMs ?? life.startedMs;
   if (life.finishedMs !== undefined && timers.afterResultMs !== undefined)
     return { cause: 'result', atMs: Math.max(life.finishedMs, lastMs) + timers.afterResultMs };
+  if (life.isWaiting === true) return undefined;
   const allowedMs = life.isBusy ? timers.busySilenceMs : timers.silenceMs;
   if (allowedMs === undefined) return undefined;
   const nudgedEndMs = isNudged(life) ? life.nudgedAtMs! + (timers.nudgedMs ?? nudgedMs) : undefined;
@@ -124,6 +128,7 @@ export function startTimers(
     finished: () => set({ finishedMs: performance.now() }),
     resumed: () => set({ finishedMs: undefined }),
     busy: isBusy => set({ isBusy }),
+    waiting: isWaiting => set({ isWaiting }),
     disarm() {
       isOver = true;
       clearTimeout(timer);

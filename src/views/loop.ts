@@ -119,6 +119,8 @@ export interface LoopView {
   readonly limits: Limits;
   /** The windows of providers' limits by agent, as they were last reported; absent while none is. */
   readonly windows?: Readonly<Record<string, readonly LimitWindow[]>>;
+  /** The permission mode that each agent said it works in; absent while none did. */
+  readonly permissionModes?: Readonly<Record<string, string>>;
   readonly health: HealthView;
   /** Absent unless it is asked for: a report has it. */
   readonly history?: LoopHistory;
@@ -229,6 +231,7 @@ export function loopView({ state, seq, held }: Seen, now: number): LoopView {
     },
     limits: settings.limits,
     windows: state.performers.windows,
+    permissionModes: state.performers.permissionModes,
     health: healthOf(state, liveness, now),
     ending: endingView(state),
   };

@@ -92,6 +92,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,
+  'permissions.stated': event => `${event.performer} runs in permission mode ${event.mode}`,
   'windows.reported': event => `${event.performer}: ${windowWords(event.windows)}`,
   'budget.alerted': event => `budget at ${Math.round(event.fraction * 100)} %: ${event.because}`,
   'stop.asked': event => `stop asked by ${event.by}: ${event.because}`,

@@ -1,11 +1,12 @@
 // Proves who pays for an agent and which model works, by facts: variables that it sees, the kind of its login, its stream.
 import { describe, expect, it } from 'vitest';
-import type { Account, AgentCli, AgentEvent, PriceBook } from '../../src/agents/agent.ts';
+import type { Account, AgentCli, AgentEvent, OwnPlace, PriceBook } from '../../src/agents/agent.ts';
 import { claude, claudeReader } from '../../src/agents/cli/claude.ts';
 import { codex, tomlTexts } from '../../src/agents/cli/codex.ts';
 import { openPriceBook } from '../../src/agents/prices.ts';
 import { openMeter, openUsageReporter } from '../../src/agents/usage.ts';
 import type { Usage } from '../../src/core/event.ts';
+import { fieldsOf } from '../../src/text/fields.ts';
 
 /** What `accountOf` of the app gives it, with files as they are here. */
 function accountWith(
@@ -225,5 +226,35 @@ describe('who pays for codex', () => {
   ])('%s', (_who, files, environment, account) => {
     const { model: _model, ...rest } = accountWith(codex, files, environment) ?? {};
     expect(rest).toEqual(account);
+  });
+});
+
+describe('what claude asks a person when it is new', () => {
+  const place = (files: Record<string, object>, environment: Record<string, string> = {}): OwnPlace => ({
+    environment,
+    args: [],
+    text: () => undefined,
+    json: path => fieldsOf(files[path]),
+  });
+  const asked = (...given: Parameters<typeof place>) => claude.firstQuestions?.(place(...given), '/projects/shop/web');
+  const trusted = { hasTrustDialogAccepted: true };
+  const warned = { '.claude/settings.json': { skipDangerousModePermissionPrompt: true } };
+
+  it('is its set-up, the folder, the key and the bypass, each until it was answered', () => {
+    expect(asked({}, { ANTHROPIC_API_KEY: 'x' })).toHaveLength(4);
+    const settled = { '.claude.json': { hasCompletedOnboarding: true, projects: { '/projects/shop': trusted } } };
+    expect(asked({ ...settled, ...warned })).toEqual([]); // a folder above is trusted: so is this one
+    expect(asked(settled)).toEqual([expect.stringContaining('"No, exit" is selected; choose "Yes, I accept"')]);
+    const elsewhere = { '.claude.json': { hasCompletedOnboarding: true, projects: { '/projects/sho': trusted } } };
+    expect(asked({ ...elsewhere, ...warned })).toEqual([expect.stringContaining('trust this folder')]);
+  });
+
+  it('is looked for where its own folder was moved to', () => {
+    const moved = { CLAUDE_CONFIG_DIR: '/c' };
+    const files = {
+      '/c/.claude.json': { hasCompletedOnboarding: true, projects: { '/': trusted } },
+      '/c/settings.json': { skipDangerousModePermissionPrompt: true },
+    };
+    expect(asked(files, moved)).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { gemini } from '../../src/agents/cli/gemini.ts';
 import { cliAgent, openListener, usualTimers } from '../../src/agents/driver.ts';
 import type { Activity, Notes } from '../../src/agents/performer.ts';
 import { isAlive } from '../../src/processes/identity.ts';
-import { plainPrices, playing } from '../contracts/cli-agent.ts';
+import { plainPrices, playing, streamsOf } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { agentPath, plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 
@@ -84,6 +84,31 @@ describe('what an agent is given', () => {
   });
 });
 
+describe('the permission mode in which an agent says it works', () => {
+  const forbidden = (args: readonly string[] = []) => playing(claude, 'forbidden', { args });
+
+  it('is told', async () => {
+    const activities = await activitiesOf(playing(claude, 'greets'), assignmentIn(scratchDirectory()));
+    expect(activities).toContainEqual({ type: 'permissions', mode: 'bypassPermissions' });
+  });
+
+  it('ends it at once when it could change no file, and says what to type', async () => {
+    const works = {
+      environment: { ...plainEnvironment, PLAYS_FOLDER: streamsOf('claude'), PLAYS_FAULT: 'forbidden-on' },
+    };
+    const activities = await activitiesOf(playing(claude, 'forbidden', works), assignmentIn(scratchDirectory()));
+    expect(activities).toContainEqual({ type: 'permissions', mode: 'default' });
+    expect(endOf(activities).failure).toMatchObject({ kind: 'permission' });
+    expect(endOf(activities).failure?.detail).toContain("--agent-args '--permission-mode acceptEdits'");
+  });
+
+  it('ends nobody who was given tools by name, and nobody who is only to look', async () => {
+    const named = await activitiesOf(forbidden(['--allowedTools', 'Edit']), assignmentIn(scratchDirectory()));
+    const looks = await activitiesOf(forbidden(), assignmentIn(scratchDirectory(), { reads: true }));
+    expect([endOf(named).message, endOf(looks).message]).toEqual(['hello', 'hello']);
+  });
+});
+
 describe('an agent that tells only its stderr that it tries in vain', () => {
   const tries = (last: string): AgentCli => ({
     ...gemini,
@@ -115,6 +140,7 @@ describe('what an agent says', () => {
     expect(typesOf(activities).filter((type, index, all) => type !== all[index - 1])).toEqual([
       'spawned',
       'session',
+      'permissions',
       'text',
       'tool',
       'usage',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { performAtTerminal } from '../../src/agents/interactive.ts';
 import type { Activity } from '../../src/agents/performer.ts';
+import { failureRules } from '../../src/core/failure.ts';
 import type { ProcessExit } from '../../src/processes/spawn.ts';
 import { orderFor, scratchDirectory } from '../processes/fixture.ts';
 
@@ -23,13 +24,13 @@ async function ended(
   exit: Partial<ProcessExit>,
   writes?: string,
   directory = scratchDirectory(),
-  doneFile?: string,
+  { doneFile, asks = [] }: { readonly doneFile?: string; readonly asks?: readonly string[] } = {},
 ): Promise<Activity | undefined> {
   const path = doneFile ?? join(directory, 'done.md');
   const before = (): void => (writes === undefined ? undefined : writeFileSync(path, writes));
   Object.assign(round, { lastsMs, exit, before });
   let last: Activity | undefined;
-  const order = { ...orderFor('', { directory }), doneFile };
+  const order = { ...orderFor('', { directory }), doneFile, firstQuestions: () => asks };
   for await (const activity of performAtTerminal(order, new AbortController().signal)) last = activity;
   return last;
 }
@@ -45,6 +46,14 @@ describe('a round at the terminal', () => {
     expect(await ended(9_999, { code: 1 })).toMatchObject({ type: 'ended', failure });
     expect(await ended(700, { code: 124 })).toMatchObject({ failure: { kind: 'process' } });
     expect(await ended(700, { code: 139, signal: 'SIGSEGV' })).toMatchObject({ failure: { kind: 'process' } });
+  });
+
+  it('given an agent that still asks what it asks when it is new here, then it was left there: that is no failure to try again', async () => {
+    const asks = ['Whether you trust this folder.'];
+    const failure = { kind: 'permission', detail: expect.stringContaining('Whether you trust this folder.') };
+    expect(await ended(700, { code: 1 }, undefined, undefined, { asks })).toMatchObject({ failure });
+    expect(failureOf(await ended(700, { code: 1 }, 'did it', undefined, { asks }))).toBeUndefined();
+    expect(failureRules.permission.retryable).toBe(false);
   });
 
   it('has not failed when a person had the time to leave it, whatever the code', async () => {
@@ -67,7 +76,7 @@ describe('a round at the terminal', () => {
     const directory = scratchDirectory();
     const doneFile = join(scratchDirectory(), 'done.md');
     writeFileSync(join(directory, 'done.md'), 'of somebody else');
-    expect(await ended(700, {}, 'did it there', directory, doneFile)).toMatchObject({ message: 'did it there' });
+    expect(await ended(700, {}, 'did it there', directory, { doneFile })).toMatchObject({ message: 'did it there' });
     expect([existsSync(doneFile), existsSync(join(directory, 'done.md'))]).toEqual([false, true]);
   });
 

@@ -24,6 +24,7 @@ function steered(): Steered {
     finished: () => done.push('finished'),
     resumed: () => done.push('resumed'),
     busy: isBusy => done.push(isBusy ? 'busy' : 'idle'),
+    waiting: isWaiting => done.push(isWaiting ? 'waits' : 'waits no more'),
     unreadBytes: () => 0,
   };
   let give = (_note: Note): void => {};
@@ -36,6 +37,7 @@ function steered(): Steered {
     onTold: note => done.push(`told ${note}`),
     interruptMs,
     failedMs,
+    leavesMs: 3_000,
   });
   steering.started();
   return { steering, done, note: text => give({ id: 'n1', text }), stop: () => stopping.abort() };
@@ -43,6 +45,17 @@ function steered(): Steered {
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+it('F75: an agent that only a program of its own keeps from leaving is ended soon, unless it speaks again', async () => {
+  const { steering, done } = steered();
+  steering.finished(false, true);
+  steering.resumed(false);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(done).not.toContain('halt');
+  steering.finished(false, true);
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(done.at(-1)).toBe('halt');
+});
 
 describe('an agent that goes on after its last word', () => {
   it('works again, as busy as it is', () => {

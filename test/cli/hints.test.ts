@@ -14,6 +14,7 @@ import { importTasks } from '../../src/cli/commands/task-convert.ts';
 import { execute as list } from '../../src/cli/commands/task-list.ts';
 import { execute as show } from '../../src/cli/commands/task-show.ts';
 import type { Context } from '../../src/cli/context.ts';
+import { bufferedView } from '../../src/cli/interactive.ts';
 import { workWatch } from '../../src/cli/interrupt.ts';
 import { liveLine, liveView } from '../../src/cli/live.ts';
 import { makeStyle } from '../../src/cli/terminal.ts';
@@ -263,6 +264,19 @@ describe('while it runs', () => {
     written.length = 0;
     view.line('Ended at once.');
     expect(written.join('').replaceAll('\r\x1b[2K', '')).toBe('Ended at once.\n');
+  });
+
+  it('given an agent at the terminal, then what is said is kept until its round ends, and never lost when we end first', () => {
+    const written: string[] = [];
+    const view = bufferedView({ ...makeStyle({}), live: true }, text => void written.push(text), false, false);
+    const story = new Story();
+    for (const event of story.begin('A')) view.tell(event, story.state);
+    written.length = 0;
+    view.line('Stopping the agent.');
+    expect(written).toEqual([]);
+    view.close();
+    view.line('Ended at once.');
+    expect(written.join('')).toMatch(/Stopping the agent\.\n[\s\S]*Ended at once\.\n/);
   });
 
   it('given events of each kind, then those that matter have a line of their own and bookkeeping has none', () => {

@@ -1,10 +1,12 @@
 // An agent, or anything that it starts, may look at its loop but not command it: refused, recorded, nothing changed (F34).
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { commands, nameOf } from '../../src/cli/command-table.ts';
 import { confinementKind } from '../../src/processes/confine.ts';
 import { binary, eventsOf, inScratch, pinnedNode, prd, runScript, type Scratch, scripted } from './kit.ts';
+
+const promptOf = (place: Scratch): string => join(place.root, 'prompt');
 
 /** An agent that tries these, then these without its variables, notes what was said and every exit code, and claims. */
 function meddler(place: Scratch, lines: readonly string[], cleared: readonly string[] = []): string {
@@ -13,7 +15,7 @@ function meddler(place: Scratch, lines: readonly string[], cleared: readonly str
     all.map(line => `ralph ${line} >>said.txt 2>&1; echo "exit $?" >>said.txt`);
   const script = [
     '#!/bin/sh',
-    'cat >/dev/null',
+    `cat >'${promptOf(place)}'`,
     'task=$RALPH_TASK',
     `export RALPH_HOME='${place.home}'`,
     `ralph() { '${pinnedNode}' '${binary}' "$@"; }`,
@@ -53,6 +55,7 @@ it('an agent is refused every command to its loop, also without its variables, a
     expect(told.code, told.stderr).toBe(0);
     const said = place.read('said.txt');
     expect(codes(said)).toEqual(tried.map(() => 'exit 2'));
+    expect(readFileSync(promptOf(place), 'utf8')).not.toContain('read-only here');
     const words = /was refused: it comes from inside loop shop \(iteration 1 \(command\)\)/g;
     expect(said.match(words)).toHaveLength(tried.length);
     const all = await eventsOf(place);
@@ -96,6 +99,7 @@ it.skipIf(confinementKind() === 'none')('in a sandbox it is told where it is, an
     expect(codes(said)).toEqual(['exit 2', 'exit 2', 'exit 2', 'exit 2']);
     expect(said.match(/was refused: it comes from inside a loop \(iteration 1\)/g)).toHaveLength(2);
     expect(said.split('exit 2')[1]).not.toContain('no loop yet');
+    expect(readFileSync(promptOf(place), 'utf8')).toContain('## What is read-only here');
     const all = await eventsOf(place);
     expect(all.filter(one => one['type'] === 'stop.asked')).toEqual([]);
     expect(await place.json(['loops', 'list', '--json'])).toMatchObject({ loops: [{ name: 'shop' }] });

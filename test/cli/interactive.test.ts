@@ -2,6 +2,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isAlive } from '../../src/processes/identity.ts';
+import type { LoopView } from '../../src/views/loop.ts';
 import { binary, eventually, inScratch, isInstalled, pinnedNode, prd, type Scratch } from './kit.ts';
 import { openTerminal, quoted, type Terminal } from './terminal.ts';
 
@@ -81,6 +83,27 @@ describe.runIf(isInstalled('tmux'))('an interactive iteration (needs tmux)', () 
       expect(rounds.map(each => each['excerpt'])).toEqual(['Not yet.', 'I did it.\n\nTask US-001 complete']);
     });
   });
+
+  it('given two Ctrl-C, then it ends at once, in words on a screen of its own', () =>
+    inScratch(async place => {
+      const terminal = atTerminal(place, []);
+      try {
+        await terminal.shows('THE PROMPT IS THERE');
+        const { liveness } = (await place.json(['status', '--json'])) as LoopView;
+        if (liveness.is !== 'held') throw new Error('nobody works');
+        const { pid, startTime } = liveness.holder;
+        const press = (): void => void (isAlive(pid, startTime) && process.kill(pid, 'SIGINT'));
+        const pressing = setInterval(press, 60);
+        const after = await terminal.shows(/code 130[\s\S]*icanon/).finally(() => clearInterval(pressing));
+        expect(after).toMatch(
+          /Stopping the agent[\s\S]*Ended at once\. What was recorded is kept\. Go on later: ralph/,
+        );
+        expect(after).not.toContain('THE SCREEN OF THE AGENT');
+        expect(after).toMatch(/\sicanon\s/);
+      } finally {
+        terminal.end();
+      }
+    }));
 
   it('given a done.md that lay there before, then it does not count and is not touched', () =>
     inScratch(async place => {

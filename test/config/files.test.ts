@@ -216,8 +216,8 @@ describe('a config file that is not what it seems', () => {
     expect(settings.performers).toEqual([]);
     expect(settings.checks).toEqual(['npm test']);
     expect(notices).toEqual([
-      'ralph.config.json: agentCommand is ignored here, because a project may not set it; use the user configuration or --agent-command.',
-      'ralph.config.json: agentEnv is ignored here, because a project may not set it; use the user configuration or --agent-env.',
+      'ralph.config.json: agentCommand is ignored here, because a project may not set it before you trust it (ralph config trust); use the user configuration or --agent-command.',
+      'ralph.config.json: agentEnv is ignored here, because a project may not set it before you trust it (ralph config trust); use the user configuration or --agent-env.',
     ]);
   });
 });

@@ -166,6 +166,7 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
   'limits.changed': { type: 'limits.changed', at: t0, limits: { iterationsMax: 9 }, by, because },
   'performer.tripped': { type: 'performer.tripped', at: t0, performer: 'agent', until: t0 + 1, because },
   'performer.recovered': { type: 'performer.recovered', at: t0, performer: 'agent', because },
+  'permissions.stated': { type: 'permissions.stated', at: t0, iteration: 1, performer: 'agent', mode: 'plan' },
   'windows.reported': {
     type: 'windows.reported',
     at: t0,

@@ -130,6 +130,18 @@ it("a judge's estimate makes the sum an estimate, although its iteration is over
   expect(story.state.spend.usage.estimated).toBe(true);
 });
 
+it('the permission mode of an agent is recorded when it is first told and when it is another one', () => {
+  const story = new Story();
+  story.begin('A');
+  const states = (mode: string) => types(story.when({ type: 'permissions', iteration: 1, mode }));
+  expect([states('plan'), states('plan'), states('auto')]).toEqual([
+    ['permissions.stated'],
+    [],
+    ['permissions.stated'],
+  ]);
+  expect(story.state.performers.permissionModes).toEqual({ agent: 'auto' });
+});
+
 describe("the windows of a provider's limits", () => {
   const fiveHours = { name: 'five_hour', usedFraction: 0.2, resetAtMs: 9, isUsedUp: false };
   const week = { ...fiveHours, name: 'seven_day', usedFraction: 0.5 };

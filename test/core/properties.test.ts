@@ -241,7 +241,13 @@ describe('for any loop', () => {
     for (const story of fc.sample(worlds, { numRuns: 400, seed: 7 }))
       for (const event of story.events) seen.add(event.type);
     const missing = everyEvent.map(event => event.type).filter(type => !seen.has(type));
-    expect(missing).toEqual(['action.intended', 'review.answered', 'approval.given', 'windows.reported']);
+    expect(missing).toEqual([
+      'action.intended',
+      'review.answered',
+      'approval.given',
+      'windows.reported',
+      'permissions.stated',
+    ]);
   });
 
   it('replay equals the live state, twice over, and deciding is a function', () => {

@@ -182,6 +182,12 @@ describe('a performer named for a task or a phase', () => {
     expect(next(story)).toEqual(['A by pi']);
   });
 
+  it('given a task that only looks, then the one for reviewing, whatever was reported last', () => {
+    const look = spec('R1-facilitator', { readOnly: true, completion: 'findings' });
+    const story = new Story({ ...two, performersByPhase: { reviewing: 'pi' } }, [look]);
+    expect(next(story)).toEqual(['R1-facilitator by pi']);
+  });
+
   it('given a goal, then the one for the phase that comes now: planning at first, then what follows the last report', () => {
     const phases = { planning: 'gemini', implementing: 'pi' };
     const story = new Story({ ...two, mode: 'goal', performersByPhase: phases }, [spec('goal')]);

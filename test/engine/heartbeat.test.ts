@@ -1,6 +1,8 @@
 // Proves that a flood of reports becomes a few, the newest, and that what cannot wait does not.
 import { expect, it } from 'vitest';
-import { throttle } from '../../src/engine/heartbeat.ts';
+import type { Input } from '../../src/core/input.ts';
+import { startHeartbeat, throttle } from '../../src/engine/heartbeat.ts';
+import { settings } from '../core/given.ts';
 import { VirtualClock } from '../simulate/clock.ts';
 import { random } from '../simulate/random.ts';
 
@@ -51,4 +53,17 @@ it('what cannot wait is said at once, and the older one that waited is not said 
   clock.advance();
   expect(said).toEqual([1, 12, 13]);
   expect(clock.waiting).toBe(0);
+});
+
+it('an agent that waits for what it left at work is not called quiet, and one that waits no more is', () => {
+  const clock = new VirtualClock(random(1));
+  const quiet: number[] = [];
+  const post = (input: Input) => void (input.type === 'heard' && quiet.push(input.quietMs));
+  const heartbeat = startHeartbeat(1, { clock, limits: settings().limits, isInteractive: false, post });
+  heartbeat.waiting(true);
+  clock.advance();
+  heartbeat.waiting(false);
+  clock.advance();
+  heartbeat.stop();
+  expect([quiet[0], (quiet[1] ?? 0) > 0]).toEqual([0, true]);
 });

@@ -140,6 +140,7 @@ const newTypes: ReadonlySet<EventType> = new Set<EventType>([
   'work.set-aside',
   'work.given-back',
   'branch.accepted',
+  'permissions.stated',
 ]);
 const answers: Readonly<Record<Answer['kind'], true>> = {
   option: true,

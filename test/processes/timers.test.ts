@@ -54,6 +54,16 @@ describe('a process that never says anything', () => {
 });
 
 describe('a process that falls silent', () => {
+  it('may wait for what it began until its whole time is over', async () => {
+    const { causes, heard, waiting } = watch({ timeMsMax: 120 * minute });
+    heard();
+    waiting(true);
+    await pass(119 * minute);
+    expect(causes).toEqual([]);
+    await pass(minute + 10);
+    expect(causes).toEqual(['time']);
+  });
+
   it('goes on unharmed after the known stall of 405 s (F27)', async () => {
     const { causes, heard } = watch();
     heard();

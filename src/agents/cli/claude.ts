@@ -13,9 +13,10 @@ import type {
   OwnPlace,
   Reader,
   StreamProblem,
-  Tokens,
 } from '../agent.ts';
+import { anthropicKinds } from '../failures.ts';
 import {
+  anthropicVariables,
   bedrockVariables,
   foundryVariables,
   modelArgs,
@@ -23,8 +24,18 @@ import {
   systemFile,
   vertexVariables,
 } from '../launch.ts';
-import { nothing, openMessage, readBlocks, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
-import { addTokens, combineTokens, noTokens, sumTokens, tokensIn } from '../usage.ts';
+import {
+  nothing,
+  openMessage,
+  openPermissions,
+  type PermissionRules,
+  readBlocks,
+  readByType,
+  sessionOpened,
+  toolBegan,
+  toolEnded,
+} from '../reader.ts';
+import { trackMessages } from '../usage.ts';
 
 const clouds: readonly Cloud[] = [
   { switch: 'CLAUDE_CODE_USE_BEDROCK', variables: bedrockVariables },
@@ -47,21 +58,7 @@ export const claude: AgentCli = {
     'An `ANTHROPIC_API_KEY` in your environment is billed instead of your subscription: the card says which login is used. Its tools run in sessions of their own, so a plain kill leaves them; Ralph ends them too. It may give several results in one run; the last one counts.',
   environment: [
     ...networkVariables,
-    'ANTHROPIC_API_KEY',
-    'ANTHROPIC_AUTH_TOKEN',
-    'ANTHROPIC_BASE_URL',
-    'ANTHROPIC_CUSTOM_HEADERS',
-    'ANTHROPIC_MODEL',
-    'ANTHROPIC_SMALL_FAST_MODEL',
-    'ANTHROPIC_DEFAULT_OPUS_MODEL',
-    'ANTHROPIC_DEFAULT_SONNET_MODEL',
-    'ANTHROPIC_DEFAULT_HAIKU_MODEL',
-    'CLAUDE_CODE_SUBAGENT_MODEL',
-    'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
-    'MAX_THINKING_TOKENS',
-    'API_TIMEOUT_MS',
-    'CLAUDE_CODE_OAUTH_TOKEN',
-    'CLAUDE_CONFIG_DIR',
+    ...anthropicVariables,
     'CLAUDE_CODE_USE_BEDROCK',
     'CLAUDE_CODE_USE_VERTEX',
     'CLAUDE_CODE_USE_FOUNDRY',
@@ -80,6 +77,7 @@ export const claude: AgentCli = {
     command: 'claude /login',
   },
   account,
+  firstQuestions,
   systemFlags: ['--append-system-prompt', '--system-prompt'],
   launch,
   reader: claudeReader,
@@ -100,6 +98,36 @@ function account({ environment, json }: OwnPlace): Account {
   const isLoggedIn = isSet('CLAUDE_CODE_OAUTH_TOKEN') || fieldsOf(claudeAiOauth)['accessToken'] !== undefined;
   if (paying !== undefined) return { billing: 'paid', billedInstead: isLoggedIn ? paying : undefined };
   return { billing: isLoggedIn ? 'subscription' : undefined };
+}
+
+/** Seen with 2.1.325. Where it is only to print, it asks none of them. */
+function firstQuestions({ environment, json }: OwnPlace, directory: string): readonly string[] {
+  const folder = environment['CLAUDE_CONFIG_DIR'];
+  const known = json(`${folder ? `${folder}/` : ''}.claude.json`, []);
+  const isTrusted = (path: string): boolean =>
+    fieldsOf(fieldsOf(known['projects'])[path])['hasTrustDialogAccepted'] === true;
+  const above = directory.split('/').map((_name, at, names) => names.slice(0, at + 1).join('/') || '/');
+  const approved = listOf(fieldsOf(known['customApiKeyResponses'])['approved']);
+  const { skipDangerousModePermissionPrompt: isWarned } = json(`${folder || '.claude'}/settings.json`, []);
+  const asked: readonly (readonly [boolean, string])[] = [
+    [
+      known['hasCompletedOnboarding'] !== true,
+      'It is set up for the first time (colors, login), which needs the network.',
+    ],
+    [
+      !above.some(isTrusted),
+      'Whether you trust this folder: "No, exit" is selected; choose "Yes, I trust this folder".',
+    ],
+    [
+      (environment['ANTHROPIC_API_KEY'] ?? '') !== '' && approved.length === 0,
+      'Whether to use ANTHROPIC_API_KEY: choose "Yes" to have it billed.',
+    ],
+    [
+      isWarned !== true,
+      'Whether you accept bypassing its permissions: "No, exit" is selected; choose "Yes, I accept".',
+    ],
+  ];
+  return asked.flatMap(([isDue, words]) => (isDue ? [words] : []));
 }
 
 const interruptLine = `${JSON.stringify({
@@ -146,9 +174,31 @@ function toolsEnded(event: Fields): readonly AgentEvent[] {
   return readBlocks(content, ({ type }) => (type === 'tool_result' ? toolEnded : nothing));
 }
 
-/** While a subagent works in the background, claude's last word is yet to come: it hears of the end and speaks again. */
-function hasSubagents(event: Fields): boolean {
-  return listOf(event['tasks']).some(task => fieldsOf(task)['task_type'] === 'local_agent');
+/**
+ * What it left at work in the background. When a subagent ends or a monitor sees something, it hears of it and speaks again:
+ * its last word is yet to come. A shell that it began may be a server, for whose end nobody waits.
+ */
+function trackBackground() {
+  let tasks: readonly Fields[] = [];
+  const monitorCalls = new Set<unknown>();
+  const monitors = new Set<unknown>();
+  const isShell = (task: Fields): boolean => task['task_type'] === 'local_bash' && !monitors.has(task['task_id']);
+  return {
+    called(event: Fields): void {
+      for (const block of listOf(fieldsOf(event['message'])['content'])) {
+        const { name, id } = fieldsOf(block);
+        if (name === 'Monitor') monitorCalls.add(id);
+      }
+    },
+    started(event: Fields): void {
+      if (monitorCalls.has(event['tool_use_id'])) monitors.add(event['task_id']);
+    },
+    changed(event: Fields): void {
+      tasks = listOf(event['tasks']).map(fieldsOf);
+    },
+    waits: (): boolean => tasks.some(task => !isShell(task)),
+    leaves: (): boolean => tasks.some(isShell),
+  };
 }
 
 /** After a result it may begin a turn by itself, for a note that came late or a task that ended: that was not its last. */
@@ -192,11 +242,19 @@ function trackTurns() {
   };
 }
 
-export function claudeReader(): Reader {
-  const usage = trackUsage();
+const permissionRules: PermissionRules = {
+  asking: ['default', 'manual', 'dontAsk'],
+  never: ['plan'],
+  allowing: ['--allowedTools', '--allowed-tools', '--permission-prompt-tool', '--settings'],
+  hint: "Its settings forbid bypassPermissions (permissions.disableBypassPermissionsMode): type --agent-args '--permission-mode acceptEdits', or --agent-args '--allowedTools Edit,Write,Bash'.",
+};
+
+export function claudeReader({ args }: Pick<LaunchOrder, 'args'> = { args: [] }): Reader {
+  const permissions = openPermissions(permissionRules, args);
+  const usage = trackMessages();
   const words = trackText();
   const turns = trackTurns();
-  let isDelegating = false;
+  const background = trackBackground();
 
   function readPiece(event: Fields): readonly AgentEvent[] {
     const piece = fieldsOf(event['event']);
@@ -211,15 +269,18 @@ export function claudeReader(): Reader {
     const isOwn = fieldsOf(event['message'])['model'] === '<synthetic>' || event['is_api_error_message'] === true;
     if (isOwn) turns.hadTrouble({ failed: event });
     else turns.goesOn(isMain(event));
+    background.called(event);
     return words.readWhole(event, isOwn);
   }
 
   function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] === 'init') {
       const paid = turns.began(textOf(event['apiKeySource']));
-      return [...sessionOpened(event['session_id']), ...paid];
+      return [...sessionOpened(event['session_id']), ...paid, ...permissions(event['permissionMode'])];
     }
-    if (event['subtype'] === 'background_tasks_changed') isDelegating = hasSubagents(event);
+    if (event['subtype'] === 'status') return permissions(event['permissionMode']);
+    if (event['subtype'] === 'background_tasks_changed') background.changed(event);
+    if (event['subtype'] === 'task_started') background.started(event);
     if (event['subtype'] === 'api_retry') turns.hadTrouble({ retried: event });
     return undefined;
   }
@@ -242,7 +303,8 @@ export function claudeReader(): Reader {
       const result = turns.result();
       const problem = turns.problem();
       const message = (): string => (problem === undefined && textOf(result?.['result'])) || words.last();
-      return { finished: result !== undefined && !isDelegating, problem, message };
+      const waits = result !== undefined && background.waits();
+      return { finished: result !== undefined && !waits, waits, leaves: background.leaves(), problem, message };
     },
   };
 }
@@ -259,23 +321,6 @@ interface Trouble {
   readonly rejected?: Fields;
 }
 
-/** By `terminal_reason`, `api_error`, the message's `error` and `api_error_type`, in that order. */
-const kinds: ReadonlyMap<unknown, FailureKind> = new Map([
-  ['prompt_too_long', 'context-too-long'],
-  ['usage_limit_reached', 'rate-limit'],
-  ['connection_failed', 'connection'],
-  ['authentication_failed', 'auth'],
-  ['oauth_org_not_allowed', 'auth'],
-  ['billing_error', 'billing'],
-  ['rate_limit', 'rate-limit'],
-  ['overloaded', 'overloaded'],
-  ['model_not_found', 'model'],
-  ['authentication_error', 'auth'],
-  ['permission_error', 'auth'],
-  ['rate_limit_error', 'rate-limit'],
-  ['overloaded_error', 'overloaded'],
-]);
-
 function claudeProblem(result: Fields | undefined, trouble: Trouble): StreamProblem | undefined {
   if (result === undefined) {
     const last = trouble.failed ?? trouble.retried;
@@ -286,6 +331,7 @@ function claudeProblem(result: Fields | undefined, trouble: Trouble): StreamProb
 }
 
 function problemOf(main: Fields, failed: Fields, { rejected, retried }: Trouble): StreamProblem {
+  // In this order: the first that is known names it.
   const codes = [
     main['terminal_reason'],
     main['api_error'],
@@ -297,7 +343,7 @@ function problemOf(main: Fields, failed: Fields, { rejected, retried }: Trouble)
   const status = [main, failed, { api_error_status: retried?.['error_status'] }]
     .map(each => each['api_error_status'])
     .find(value => typeof value === 'number');
-  const named = codes.map(code => kinds.get(code)).find(kind => kind !== undefined);
+  const named = codes.map(code => anthropicKinds.get(code)).find(kind => kind !== undefined);
   const kind = named ?? (status === undefined ? unnamed(codes, main) : undefined);
   const resetAtMs = kind === 'rate-limit' ? resetOf(rejected) : undefined;
   return { kind, status, resetAtMs, text: wordsOf(main, failed) };
@@ -344,94 +390,6 @@ function accountFacts(info: Fields, isByKey: boolean): readonly AgentEvent[] {
     { type: 'billing', by },
     { type: 'windows', windows: windowsOf(info) },
   ];
-}
-
-// Its tokens: live from each message's own count, at the end from modelUsage, which is the truth.
-
-interface OpenMessage {
-  readonly id: unknown;
-  readonly model: string;
-  counted: Tokens;
-}
-
-const resultNames = {
-  input: 'inputTokens',
-  output: 'outputTokens',
-  cacheRead: 'cacheReadInputTokens',
-  cacheWrite: 'cacheCreationInputTokens',
-};
-const messageNames = {
-  input: 'input_tokens',
-  output: 'output_tokens',
-  cacheRead: 'cache_read_input_tokens',
-  cacheWrite: 'cache_creation_input_tokens',
-};
-
-/** What was counted under this name stands elsewhere now. */
-const emptied = (model: string): AgentEvent => ({ type: 'usage', tokens: noTokens, model: model || undefined });
-
-/** Without the list by model its sum is the truth; tokens are those that were counted live, or stated for the turn. */
-function readTotal(totals: Map<string, Tokens>, result: Fields): readonly AgentEvent[] {
-  const costUsd = result['total_cost_usd'];
-  if (typeof costUsd !== 'number' || !(costUsd > 0)) return nothing;
-  const [only, ...others] = totals.keys();
-  const counted = [...totals.values()].reduce(addTokens, noTokens);
-  const tokens = combineTokens(counted, tokensIn(fieldsOf(result['usage']), messageNames), Math.max);
-  const model = others.length === 0 ? only : undefined;
-  const renamed = [...totals.keys()].filter(name => name !== model);
-  totals.clear();
-  if (model !== undefined) totals.set(model, tokens);
-  return [...renamed.map(emptied), { type: 'usage', tokens, model: model || undefined, costUsd }];
-}
-
-/** Each thread (the main one, each subagent) writes one message at a time. */
-function trackUsage() {
-  const open = new Map<unknown, OpenMessage>();
-  const totals = new Map<string, Tokens>();
-
-  function count(event: Fields, piece: Fields): readonly AgentEvent[] {
-    const thread = event['parent_tool_use_id'] ?? null;
-    const current = open.get(thread);
-    if (current === undefined) return nothing;
-    const now = combineTokens(current.counted, tokensIn(fieldsOf(piece['usage']), messageNames), Math.max);
-    const more = combineTokens(now, current.counted, (after, before) => after - before);
-    const total = combineTokens(totals.get(current.model) ?? noTokens, more, (before, added) => before + added);
-    current.counted = now;
-    totals.set(current.model, total);
-    const model = current.model || undefined;
-    const counted: AgentEvent = { type: 'usage', tokens: total, model };
-    return thread === null ? [counted, { type: 'context', usedTokens: sumTokens(now), model }] : [counted];
-  }
-
-  return {
-    /** The id of the message that the main thread is writing. */
-    mainId: () => open.get(null)?.id,
-    /** Undefined when the piece does not concern it. */
-    read(event: Fields, piece: Fields): readonly AgentEvent[] | undefined {
-      if (piece['type'] === 'message_delta') return count(event, piece);
-      if (piece['type'] !== 'message_start') return undefined;
-      const message = fieldsOf(piece['message']);
-      const model = textOf(message['model']);
-      open.set(event['parent_tool_use_id'] ?? null, { id: message['id'], model, counted: noTokens });
-      return undefined;
-    },
-    /**
-     * The last result's modelUsage holds all calls of all threads since the start; `usage` and the sum of results do not.
-     * What is counted from now on is added to it. What was counted live under another name for the same model stands in
-     * there too, so that name begins anew.
-     */
-    readResult(result: Fields): readonly AgentEvent[] {
-      const stated = Object.entries(fieldsOf(result['modelUsage'])).map(([model, counts]) => {
-        const fields = fieldsOf(counts);
-        return { type: 'usage', tokens: tokensIn(fields, resultNames), model, costUsd: fields['costUSD'] } as const;
-      });
-      if (stated.length === 0) return readTotal(totals, result);
-      const renamed = [...totals.keys()].filter(model => stated.every(each => each.model !== model));
-      totals.clear();
-      for (const { model, tokens } of stated) totals.set(model, tokens);
-      return [...renamed.map(emptied), ...stated];
-    },
-  };
 }
 
 /** Its text, once, although it comes in pieces and then whole; and only that of the main thread. */

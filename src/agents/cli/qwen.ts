@@ -8,6 +8,8 @@ import {
   messageText,
   nothing,
   openAnswer,
+  openPermissions,
+  type PermissionRules,
   readBlocks,
   readByType,
   sessionOpened,
@@ -82,7 +84,15 @@ function launch(order: LaunchOrder): Launch {
   return { args, input: order.prompt, files, environment };
 }
 
-function qwenReader(): Reader {
+const permissionRules: PermissionRules = {
+  asking: ['default'],
+  never: ['plan'],
+  allowing: ['--allowed-tools'],
+  hint: 'Its settings set an approval mode over --yolo (tools.approvalMode): set "auto-edit" or "yolo" there.',
+};
+
+function qwenReader({ args }: LaunchOrder): Reader {
+  const permissions = openPermissions(permissionRules, args);
   const totals = openTokenTotals();
   const answer = openAnswer();
   let model = '';
@@ -122,7 +132,7 @@ function qwenReader(): Reader {
   function readSystem(event: Fields): readonly AgentEvent[] | undefined {
     if (event['subtype'] !== 'init') return undefined;
     model = textOf(event['model']);
-    return sessionOpened(event['session_id']);
+    return [...sessionOpened(event['session_id']), ...permissions(event['permission_mode'])];
   }
 
   return {

@@ -36,11 +36,13 @@ export function loginOf({ login }: Pick<AgentCli, 'login'>, env: Variables): Log
 }
 
 /** Who pays for it and which model works, by what is there before it is started. Values of secrets stay where they are. */
-export function accountOf(
+export const accountOf = (
   cli: Pick<AgentCli, 'account'>,
   environment: Variables,
   args: readonly string[] = [],
-): Account {
+): Account => cli.account?.(ownPlace(environment, args)) ?? {};
+
+export function ownPlace(environment: Variables, args: readonly string[] = []): OwnPlace {
   const home = environment['HOME'] ?? '';
   const text = (path: string): string | undefined => {
     if (!isAbsolute(path) && !isAbsolute(home)) return undefined;
@@ -59,7 +61,7 @@ export function accountOf(
       return {};
     }
   };
-  return cli.account?.({ environment, args, text, json }) ?? {};
+  return { environment, args, text, json };
 }
 
 /** What is said about an agent of which we have seen only the manual. */

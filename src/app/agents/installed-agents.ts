@@ -9,7 +9,7 @@ import type { AgentName } from '../../config/agents.ts';
 import type { Config } from '../../config/settings.ts';
 import type { Usage } from '../../core/event.ts';
 import { type Failure, failureRules } from '../../core/failure.ts';
-import { findProgram } from '../../processes/find-program.ts';
+import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { makeRedactor, secretValues } from '../../secrets/redactor.ts';
 import { Bug, UsageError } from '../../text/errors.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
@@ -95,7 +95,8 @@ async function installedCli(
   return {
     name,
     installed: path,
-    version: path === null ? null : ((await programVersion(path, env, cli.fixedEnvironment)) ?? null),
+    version:
+      path === null ? null : (packagedVersion(path) ?? (await programVersion(path, env, cli.fixedEnvironment)) ?? null),
     login: { known, words, command: cli.login.command },
     can: cli.can,
     proof: cli.proof,
@@ -103,7 +104,7 @@ async function installedCli(
   };
 }
 
-const versionMsMax = 5_000;
+const versionMsMax = 2_000;
 const versionCharsMax = 4_000;
 
 /** A folder of its own, gone afterwards: nothing of the user's is read or written. */

@@ -10,7 +10,8 @@ import type { Config } from '../../config/settings.ts';
 import { everyPerformer, type Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
-import { accountOf, clisFor, firstInstalled, type Login, loginOf } from './agents.ts';
+import { accountOf, clisFor, firstInstalled, type Login, loginOf, ownPlace } from './agents.ts';
+import { namingMissing } from './missing-variable.ts';
 import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
 
 type Named = Pick<Settings, 'performers' | 'performersByTask' | 'performersByPhase' | 'stronger'>;
@@ -45,6 +46,8 @@ export interface AgentFacts {
   readonly proof?: Proof;
   /** Where the money figures come from. */
   readonly cost: 'agent' | 'estimated' | 'upper-bound' | 'none';
+  /** What it asks before it begins, where it gets the terminal. */
+  readonly firstQuestions?: readonly string[];
   /** It works in Ralph's own process: no program is started for it. */
   readonly isInProcess?: true;
 }
@@ -55,6 +58,8 @@ export type Agent = Performer & { readonly facts?: AgentFacts };
 /** Everything that can be refused is; what is left is to make it. */
 interface Checked {
   readonly facts: AgentFacts;
+  /** What its program gets; absent: none is started. */
+  readonly environment?: Readonly<Record<string, string>>;
   readonly make: (limits: ProcessLimits) => Performer;
 }
 
@@ -66,10 +71,10 @@ export async function buildPerformers(needs: AgentNeeds): Promise<Readonly<Recor
     if (!Object.hasOwn(own, spec)) checked.push([spec, await checkedFor(spec, needs)]);
   const limits = processLimits(needs);
   const readOnly = withReadOnly(limits, readOnlyFor(needs));
-  const agents = checked.map(([spec, { facts, make }]) => [
-    spec,
-    withReadOnlyTwin(facts, make(limits), make(readOnly)),
-  ]);
+  const agents = checked.map(([spec, { facts, make, environment }]) => {
+    const twin = withReadOnlyTwin(facts, make(limits), make(readOnly));
+    return [spec, environment === undefined ? twin : { facts, ...namingMissing(twin, environment, needs.env) }];
+  });
   return { ...Object.fromEntries(agents), ...own };
 }
 
@@ -110,6 +115,7 @@ async function checkedCommand(needs: AgentNeeds): Promise<Checked> {
   const order = { command: agentCommand, environment: environmentOf(needs), timers: timersOf(needs.config) };
   return {
     facts: { spec: 'command', agent: 'command', cost: 'none' },
+    environment: order.environment,
     make: limits => commandAgent({ ...order, ...limits }),
   };
 }
@@ -169,8 +175,11 @@ async function checkedCli(
   const environment = environmentOf(needs, cli);
   const args = argsFor(agent, needs);
   const account = accountOf(cli, environment, args);
+  const firstQuestions = (directory: string): readonly string[] =>
+    cli.firstQuestions?.(ownPlace({ ...environment, HOME: environment['HOME'] ?? needs.env['HOME'] }), directory) ?? [];
   const order = {
     name: spec,
+    firstQuestions,
     program,
     environment,
     args,
@@ -186,11 +195,13 @@ async function checkedCli(
       agent,
       login,
       account,
+      firstQuestions: firstQuestions(needs.directory),
       proof: cli.proof,
       cost: costOf(cli, model ?? account.model?.name, book),
       model,
       version,
     },
+    environment,
     make: limits => cliAgent(cli, { ...order, ...limits }),
   };
 }
@@ -229,6 +240,7 @@ async function checkedAcp(spec: string, model: string | undefined, needs: AgentN
     model,
   };
   return {
+    environment,
     facts: { spec, agent: 'acp', cost: 'estimated', login: cli && loginOf(cli, needs.env), account, model },
     make: limits => acpAgent({ ...order, ...limits }),
   };

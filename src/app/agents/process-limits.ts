@@ -162,6 +162,16 @@ function approvedPlans(directory: string): readonly string[] {
 /** Whether agents are kept from what they may not touch. Tries it out, so it is asked late. */
 export const isConfined = (sandbox: Config['sandbox']): boolean => sandbox !== 'none' && confinementKind() !== 'none';
 
+/** For the prompt of who works confined: what it cannot change, so that it does not try for long. Empty: not confined. */
+export function readOnlyWords(sandbox: Config['sandbox'], directory: string): string {
+  if (!isConfined(sandbox)) return '';
+  const git =
+    gitPathsToProtect(directory).length === 0
+      ? ''
+      : " The hooks and the config of git: `git config`, `git remote add` and what installs hooks (husky) fail with 'Device or resource busy' or 'Read-only file system'.";
+  return `## What is read-only here\n\nRalph's own settings.${git} If the task needs a change there, do not look for a way around: escalate.`;
+}
+
 /** For the card: what holds during an iteration. */
 export function containmentWords(sandbox: Config['sandbox']): string {
   const outlives =

@@ -216,6 +216,8 @@ const parts: { readonly [Type in Activity['type']]: Kinds } = {
   told: { note: text },
   session: { id: text },
   limit: { resetAtMs: time, detail: text },
+  waiting: { isWaiting: truth },
+  permissions: { mode: text },
   windows: { windows: [isWindows, 'a list of windows'] },
   ended: { message: text, failure: optional(table), reaped: optional([isAmount, 'a number']) },
 };

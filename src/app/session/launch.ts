@@ -7,6 +7,7 @@ import { sha256Of } from '../../engine/checkpoints.ts';
 import { directoryOf } from '../../engine/engine.ts';
 import { putView } from '../../engine/publish.ts';
 import { refuseChangedConfig } from '../actions.ts';
+import { readOnlyWords } from '../agents/process-limits.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
 import { documentSource } from '../documents.ts';
 import { readNotes } from '../notes.ts';
@@ -27,7 +28,7 @@ export async function engineFor(
   const folder = loopFolder(home, loop);
   if (serversInReach !== undefined) await refuseChangedConfig(serversInReach, folder);
   const place = { ...prepared, directory, loop, folder, warn };
-  return buildEngine(place, {
+  const engine = await buildEngine(place, {
     ...parts,
     ...host,
     remake: async state => (await import('./workspace-setup.ts')).remakeWorktree(prepared, state),
@@ -46,7 +47,17 @@ export async function engineFor(
     onEscalation: config.onEscalation ?? (host.ask === undefined ? 'exit' : 'wait'),
     answerMsMax: config.answerTimeout,
   });
+  return { ...engine, prompt: saying(engine.prompt, () => readOnlyWords(config.sandbox, directory)) };
 }
+
+/** Where it works is the same for every mode: it stands at the end of the prompt. Asked late: the sandbox is being tried out. */
+const saying =
+  (prompt: Engine['prompt'], place: () => string): Engine['prompt'] =>
+  (...asked) => {
+    const words = prompt(...asked);
+    const told = place();
+    return told === '' ? words : { ...words, text: `${words.text.trimEnd()}\n\n${told}\n` };
+  };
 
 /** A loop that begins: where, and under which settings. */
 export function startInput(

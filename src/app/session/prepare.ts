@@ -173,7 +173,9 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
 /** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */
 function unknownTasks({ settings, typed, document, mode, path }: Known): readonly string[] {
   const known = new Set(document.tasks.map(task => task.id));
-  const strange = Object.keys(settings.performersByTask).filter(id => !known.has(id));
+  const strange = Object.keys(settings.performersByTask).filter(
+    id => !known.has(id) && mode.mayFind?.(id, settings) !== true,
+  );
   if (strange.length === 0) return [];
   const ids = strange.map(id => JSON.stringify(id)).join(', ');
   const sentence = `--task-agent: ${mode.subject ?? basename(path)} has no task ${ids}`;

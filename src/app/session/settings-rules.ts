@@ -8,6 +8,7 @@ import type { Config } from '../../config/settings.ts';
 import { isBounded, type Settings } from '../../core/settings.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
 import type { Mode } from '../../modes/mode.ts';
+import { UsageError } from '../../text/errors.ts';
 import { type AgentNeeds, defaultAgent } from '../agents/performers.ts';
 import type { Environment } from '../app.ts';
 import { judgeName, judgeNamed, judgeSpec } from '../checks.ts';
@@ -16,7 +17,7 @@ import { type RepositoryInfo, refuseImpossible } from './repository.ts';
 import { onResume, type Resuming, startedWith } from './resume-rules.ts';
 
 /** All that may say something about a setting. */
-export interface Known extends Resuming, Pick<RunConfig, 'sources'> {
+export interface Known extends Resuming, Pick<RunConfig, 'sources' | 'untrusted'> {
   readonly env: Environment;
   readonly directory: string;
   readonly path: string;
@@ -76,6 +77,15 @@ function bounds({ mode, document, settings, sources, ...known }: Known, resumed:
   };
 }
 
+/** Whoever wrote that program into the project's config wants it and no other: none is taken in its stead. */
+function refuseUntrusted({ agentCommand }: Known['untrusted']): void {
+  if (agentCommand === undefined) return;
+  throw new UsageError(
+    `ralph.config.json names the agent ${JSON.stringify(agentCommand)}, which you have not trusted yet.`,
+    'See what it sets and trust it: ralph config trust; or name an agent yourself: --agent NAME',
+  );
+}
+
 async function workers({ document, settings, provided, ...known }: Known, resumed: Part) {
   const named = first(
     hasOnlyActions(document) ? [] : undefined,
@@ -84,6 +94,7 @@ async function workers({ document, settings, provided, ...known }: Known, resume
     unlessEmpty(resumed.performers),
     unlessEmpty(settings.performers),
   );
+  if (named === undefined) refuseUntrusted(known.untrusted);
   const isTalk = known.mode.conversation !== undefined;
   const performers = named ?? [...new Set([await defaultAgent({ ...known, isTalk }), ...known.config.fallback])];
   const performersByTask = first(resumed.performersByTask, settings.performersByTask);

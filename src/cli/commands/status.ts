@@ -31,6 +31,7 @@ function openLines(state: State, liveness: Liveness, process: string, style: Sty
     ...(isAlive && (isBusy(state) || health.state !== 'healthy')
       ? [`health     ${health.state}: ${health.because}`]
       : []),
+    ...Object.entries(state.performers.permissionModes ?? {}).map(([name, mode]) => `may do     ${name}: ${mode}`),
     ...Object.entries(state.performers.windows ?? {}).map(([name, all]) => `windows    ${name}: ${windowWords(all)}`),
   ];
 }

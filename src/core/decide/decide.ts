@@ -1,6 +1,7 @@
 // The decider: an outside fact or a command becomes events, or nothing. Pure; the engine stores what it says.
 
 import { plural } from '../../text/format.ts';
+import { takeCharacters } from '../../text/text.ts';
 import type { Event, NewEvent } from '../event.ts';
 import { fold } from '../evolve/evolve.ts';
 import { guidanceDelivered, nudged } from '../health.ts';
@@ -230,6 +231,12 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   windows: (state, { iteration, windows }) => {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : recordWindows(state, live, windows);
+  },
+  permissions: (state, { iteration, mode: said }) => {
+    const performer = liveIteration(state, iteration)?.performer;
+    const mode = takeCharacters(said, 60);
+    if (performer === undefined || state.performers.permissionModes?.[performer] === mode) return [];
+    return [{ type: 'permissions.stated', iteration, performer, mode }];
   },
   performed: (state, { iteration, performed, chance }, now) => {
     const live = liveIteration(state, iteration);

@@ -318,6 +318,8 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'guidance.delivered': guidanceDelivered,
   'windows.reported': (state, { performer, windows }) =>
     update(state, 'performers', { windows: { ...state.performers.windows, [performer]: windows } }),
+  'permissions.stated': (state, { performer, mode }) =>
+    update(state, 'performers', { permissionModes: { ...state.performers.permissionModes, [performer]: mode } }),
   'limits.changed': settingsChanged,
   'performer.tripped': (state, { performer, until }) =>
     withBreaker(state, performer, opened(state.performers.breakers[performer] ?? closedBreaker, until)),

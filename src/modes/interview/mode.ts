@@ -127,7 +127,10 @@ export const interviewMode: Mode = {
   formats: [specFormat],
   instructions: { name: '.ralph/prompts/interview.md', within: 'directory', text: interviewTemplate, isWritten: false },
   prompt: interviewPrompt,
-  conversation: { check: 'spec.md and tasks.json' },
+  conversation: {
+    check: 'spec.md and tasks.json',
+    proof: 'that spec.md is written, after every round; that tasks.json can be executed, after the last',
+  },
   words: {
     work: ({ path, done, total }) => ['interview', `about ${path} (${done}/${plural(total, 'round')} held)`],
   },

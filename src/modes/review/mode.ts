@@ -6,6 +6,7 @@ import { heading, type MarkdownLine, markdownLines, watchHidden } from '../../do
 import { takeCharacters, visible } from '../../text/text.ts';
 import type { Mode } from '../mode.ts';
 import { reviewPrompt } from './prompt.ts';
+import { mayFind } from './rules.ts';
 import { ReviewStateView } from './state-view.ts';
 
 const textCharsMax = 10_000_000;
@@ -57,5 +58,6 @@ export const reviewMode: Mode = {
   prompt: reviewPrompt,
   view: place => new ReviewStateView(place),
   findsTasks: true,
+  mayFind,
   words: { work: ({ path }) => ['review', path] },
 };

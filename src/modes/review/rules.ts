@@ -306,6 +306,13 @@ const titleCharsMax = 120;
 
 const open = { dependsOn: [], done: false, skipped: false } as const;
 
+/** A look of a round, as below, or one of its issues. */
+export function mayFind(id: string, settings: Settings): boolean {
+  const { reviewers, roundsMax } = reviewSettings(settings);
+  const [, round, role = ''] = /^R([1-9]\d*)-(.+)$/.exec(id) ?? [];
+  return /^I[1-9]\d*$/.test(id) || (Number(round) <= roundsMax && reviewers.includes(role));
+}
+
 function findTasks({ reviewers, roundsMax }: ReviewSettings, round: number): readonly TaskSpec[] {
   return [...new Set(reviewers)].map(role => ({
     ...open,

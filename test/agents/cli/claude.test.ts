@@ -145,8 +145,24 @@ describe('a stream of claude', () => {
     tasks('local_agent');
     reader.read({ type: 'result', subtype: 'success', is_error: false, result: 'I have delegated it.' });
     expect(reader.result().finished).toBe(false);
+    expect(reader.result().waits).toBe(true);
     tasks('local_bash');
-    expect(reader.result().finished).toBe(true);
+    expect(reader.result()).toMatchObject({ finished: true, waits: false, leaves: true });
+    tasks();
+    expect(reader.result()).toMatchObject({ finished: true, leaves: false });
+  });
+
+  it('has no last word while a monitor watches, which is a shell as well', () => {
+    const reader = claudeReader();
+    const system = (subtype: string, more: object) => reader.read({ type: 'system', subtype, ...more });
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'Monitor', input: {} };
+    reader.read({ type: 'assistant', message: { id: 'm1', model: 'claude-sonnet-4-5', content: [call] } });
+    system('background_tasks_changed', { tasks: [{ task_id: 'b1', task_type: 'local_bash' }] });
+    system('task_started', { task_id: 'b1', tool_use_id: 'toolu_1', task_type: 'local_bash' });
+    reader.read({ type: 'result', subtype: 'success', is_error: false, result: 'I watch it.' });
+    expect(reader.result()).toMatchObject({ finished: false, waits: true });
+    system('background_tasks_changed', { tasks: [] });
+    expect(reader.result()).toMatchObject({ finished: true, waits: false });
   });
 
   describe('that goes on after a result', () => {
@@ -187,7 +203,7 @@ describe('a stream of claude', () => {
     it('is no longer judged by an error of the turn before', () => {
       const failed = { ...first, is_error: true, api_error_status: 529 };
       expect(after(init, failed).problem?.status).toBe(529);
-      expect(after(init, failed, init)).toEqual({ finished: false, message: '' });
+      expect(after(init, failed, init)).toMatchObject({ finished: false, message: '', problem: undefined });
     });
   });
 

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Account, OwnPlace } from '../../../src/agents/agent.ts';
 import { cliNames, loadCli } from '../../../src/agents/registry.ts';
 import { accountOf, firstInstalled, loginOf, proofWords } from '../../../src/app/agents/agents.ts';
+import { installedAgents } from '../../../src/app/agents/installed-agents.ts';
 import { agentNames } from '../../../src/config/agents.ts';
+import type { Config } from '../../../src/config/settings.ts';
 import { findProgram, packagedVersion } from '../../../src/processes/find-program.ts';
 
 let root: string;
@@ -172,6 +174,14 @@ describe('finding a program', () => {
     expect(packagedVersion(join(bin, 'b'))).toBe('1.2.3-beta.4');
     expect(packagedVersion(install('alone'))).toBeUndefined();
     expect(packagedVersion(join(bin, 'missing'))).toBeUndefined();
+  });
+
+  it('so a doctor does not wait for its --version', async () => {
+    writeFileSync(join(root, 'package.json'), '{"name": "@a/claude", "version": "2.1.325"}');
+    writeFileSync(install('claude'), '#!/bin/sh\nexec sleep 3600\n');
+    const env = { PATH: `${bin}:/usr/bin:/bin` };
+    const found = await installedAgents({ env, directory: root, config: {} as Config });
+    expect(found.find(one => one.name === 'claude')).toMatchObject({ version: '2.1.325' });
   });
 
   it.each([

@@ -15,7 +15,7 @@ vi.mock('../../../src/git/hooks.ts', () => ({
   gitPathsToProtect: (directory: string) => [`${directory}/.git/hooks`, `${directory}/.git/config`],
 }));
 
-const { confinementFor, containmentWords } = await import('../../../src/app/agents/process-limits.ts');
+const { confinementFor, containmentWords, readOnlyWords } = await import('../../../src/app/agents/process-limits.ts');
 
 const place = { directory: '/projects/shop', home: '/home/ada/ralph', env: { HOME: '/home/ada' } };
 beforeEach(() => {
@@ -125,5 +125,18 @@ describe('where bubblewrap does not work', () => {
     machine.kind = 'bubblewrap';
     expect(containmentWords('none')).toContain('not confined (--sandbox none)');
     for (const sandbox of ['auto', 'bwrap'] as const) expect(containmentWords(sandbox)).not.toContain('not confined');
+  });
+});
+
+describe('what a confined agent is told in its prompt', () => {
+  it('names what it cannot change and how that fails', () => {
+    const told = readOnlyWords('auto', '/projects/shop');
+    expect(told).toMatch(/Ralph's own settings\. The hooks and the config of git: .*Device or resource busy/);
+  });
+
+  it('is nothing where nobody is confined', () => {
+    expect(readOnlyWords('none', '/projects/shop')).toBe('');
+    machine.kind = 'none';
+    expect(readOnlyWords('auto', '/projects/shop')).toBe('');
   });
 });

@@ -34,10 +34,15 @@ describe.runIf(isInstalled('tmux'))('an interview (needs tmux)', () => {
       place.put('.artefacts/shop/results.md', 'of an earlier execution\n');
       const terminal = atTerminal(place);
       try {
-        expect(await terminal.shows('Press Enter to start')).toMatch(/\(0\/2\s+rounds held\)/);
+        const card = await terminal.shows('Press Enter to start');
+        expect(card).toMatch(/\(0\/2\s+rounds held\)/);
+        expect(card).toMatch(/checks +that spec\.md is written, after every round; that tasks\.json/);
+        expect(card).toMatch(/it asks +claude is new here[\s\S]*"No, exit" is selected/);
         terminal.keys('Enter');
         await answers(terminal, 'round 1 of 2', 'bye');
         expect(await terminal.shows(wait)).toContain('it ended without done.md, so the round is not over');
+        terminal.keys('What about red?', 'Enter'); // meant for the agent, which is not there yet
+        await terminal.shows(/the agent listens once the round has begun\.\n[\s\S]*Press Enter to begin/);
         terminal.keys('Enter');
         await answers(terminal, 'round 1 of 2', 'nothing');
         expect(await terminal.shows(/✓ round-1[\s\S]*Press Enter to begin/)).not.toContain('THE INTERVIEWER');

@@ -235,3 +235,46 @@ R*) found 99;;`,
     }),
   );
 });
+
+/** It says what codex says around one message. */
+const fakeCodex = `#!/bin/sh
+cat >/dev/null
+cat <<'END'
+{"type":"thread.started","thread_id":"t1"}
+{"type":"turn.started"}
+{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"<review>{\\"confidence\\": 99, \\"issues\\": []}</review>"}}
+{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":0,"output_tokens":2,"reasoning_output_tokens":0}}
+END
+`;
+
+describe('reviewers of two vendors', () => {
+  it.concurrent.each([
+    [
+      '--task-agent',
+      'R1-facilitator=codex',
+      ['R1-adversarial claude', 'R1-elicitation claude', 'R1-facilitator codex'],
+    ],
+    ['--phase-agent', 'reviewing=codex', ['R1-adversarial codex', 'R1-elicitation codex', 'R1-facilitator codex']],
+  ])('%s %s: who was named looks', (flag, pair, who) => {
+    const look = inWorkshop(async place => {
+      const { words } = given(place, '*) found 99 "" ;;');
+      place.install('claude', fakeClaude('say(`<review>{"confidence": 99, "issues": []}</review>`)'));
+      place.install('codex', fakeCodex);
+      const named = words.map((word, at) => (word === '--agent-command' ? '--agent' : at === 3 ? 'claude' : word));
+      const told = await place.ralph([...named, flag, pair, '--rounds', '1', '--no-input'], { env: place.path });
+      expect(told.code, told.stderr).toBe(0);
+      const ended = (await eventsOf(place)).filter(event => event['type'] === 'iteration.ended');
+      expect(ended.map(event => `${event['task']} ${event['performer']}`).sort()).toEqual(who);
+    });
+    return look();
+  });
+
+  it.concurrent('a look that no round will have is still an error', () =>
+    inWorkshop(async place => {
+      const { run } = given(place, '*) ;;');
+      for (const id of ['R9-facilitator', 'R1-nobody', 'US-001']) {
+        const told = await run('--task-agent', `${id}=command`);
+        expect(told).toMatchObject({ code: 2, stderr: expect.stringContaining(`has no task "${id}"`) });
+      }
+    })());
+});
