@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { commands, nameOf } from '../src/cli/command-table.ts';
 import { limitNames } from '../src/core/settings.ts';
+import { levelWords, type ProofLevel } from '../src/core/task.ts';
 import type { Standing } from '../src/views/loop.ts';
 
 const text = z.string();
@@ -14,7 +15,7 @@ const output = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject({ version: z.literal(2).describe('of all JSON outputs; 1 was 0.4'), ...shape });
 
 const status = z.enum(['pending', 'active', 'done', 'blocked', 'skipped']);
-const level = z.enum(['proven', 'still-green', 'unverified']);
+const level = z.enum(Object.keys(levelWords) as ProofLevel[]);
 
 const usage = z.strictObject({
   inputTokens: count,
