@@ -79,6 +79,9 @@ const iteration = z.strictObject({
 const history = z.strictObject({
   iterations: z.array(iteration),
   checks: z.array(z.strictObject({ iteration: count, task: text, check: text, passed: z.boolean() })),
+  accepted: z
+    .array(z.strictObject({ task: text, by: text, at: time, what: text }))
+    .describe('changes of tests and checks that a person said yes to'),
   errors: texts,
   counts: z.record(text, count),
   reported: optional(z.record(text, z.unknown()).describe('what the agent of a goal reported last')),

@@ -545,8 +545,8 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'report [loop]',
     summary: 'the account of a loop: tasks, proof, cost, reason',
-    options: [json],
-    examples: ['ralph report', 'ralph report my-loop --json'],
+    options: [json, { flags: '--md', description: 'as Markdown at a terminal too, as in a pipe' }],
+    examples: ['ralph report', 'ralph report my-loop --md', 'ralph report my-loop --json'],
     load: () => import('./commands/report.ts'),
   },
   ...modeCommands,
