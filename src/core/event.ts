@@ -366,7 +366,10 @@ export type Event =
   /** A command that an agent tried to give from inside an iteration (F34). */
   | Fact<'command.refused', { command: string; by: string; because: Because }>
   | Fact<'escalation.raised', { escalation: Escalation; because: Because }>
-  | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
+  | Fact<
+      'escalation.answered',
+      { id: string; answer: Answer; by: string; because: Because; late?: boolean; request?: string }
+    >
   | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
   | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
   | Fact<'guidance.delivered', { id: string; iteration: number; delivered: boolean; because: Because }>

@@ -54,7 +54,8 @@ export type Question = Omit<Escalation, 'id' | 'task' | 'iteration' | 'raisedAt'
 /** Commands that another process may send through the mailbox. */
 export type Command =
   /** `policy`: nobody was asked, a setting answers; never by mail. */
-  | Variant<'answer', { escalation: string; answer: Answer; policy?: true }>
+  /** `request`: what the sender knows it by, when several people answer at once. */
+  | Variant<'answer', { escalation: string; answer: Answer; policy?: true; request?: string }>
   | Variant<'tell', { text: string; task?: string }>
   /** `replacedBy`: the loop that takes its place, by its name; never by mail. */
   | Variant<'stop', { replacedBy?: string }>
@@ -213,7 +214,7 @@ const isTaskThen = (value: unknown): boolean =>
   });
 
 const shapes: { readonly [Type in Command['type']]: Shape } = {
-  answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined },
+  answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined, request: optional(isText) },
   tell: { text: isText, task: optional(isText) },
   stop: { replacedBy: value => value === undefined },
   pause: { now: isFlag },

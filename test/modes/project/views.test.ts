@@ -242,9 +242,7 @@ describe('results.md', () => {
     finish(story);
     const { results } = shown(story.events);
     expect(results).toMatch(/^# Results of example-project\n\nAll tasks are completed\.\n\nReason: Done: /);
-    expect(results).toContain(
-      '- **T1** Create CLI skeleton (completed in iteration 1, checks passed): wrote z.py\n',
-    );
+    expect(results).toContain('- **T1** Create CLI skeleton (completed in iteration 1, checks passed): wrote z.py\n');
     expect(results).toContain(
       '- **T3** Say \\<script>\\*hello\\* there (completed in iteration 3, checks still green): wrote z.py\n',
     );
