@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { questionCard } from '../../src/cli/questions/card.ts';
 import { makeStyle } from '../../src/cli/terminal.ts';
+import { stuckOptions } from '../../src/core/decide/questions.ts';
 import type { Escalation } from '../../src/core/event.ts';
 import { answerLine } from '../../src/views/question.ts';
 import { asks, binary, inScratch, isInstalled, pinnedNode, prd, runScript, type Scratch, scripted } from './kit.ts';
@@ -51,6 +52,7 @@ describe('the line that answers', () => {
   it.each([
     [question(), '--option 1   # or 2, --text "...", --skip, --retry, --abort'],
     [question({ options: [] }), '--text "..."   # or --skip, --retry, --abort'],
+    [question({ options: stuckOptions }), '--option 1   # or 2, --text "...", --abort'],
     [question({ kind: 'effect' }), '--option 1   # or 2, --abort'],
   ])('offers an option only where there is one (%#)', (one, wanted) => {
     expect(answerLine('shop', one)).toBe(`ralph answer shop/E1 ${wanted}`);
@@ -167,10 +169,11 @@ describe.skipIf(!isInstalled('tmux'))('at a terminal (needs tmux)', () => {
       const line = `${quoted([pinnedNode, binary, ...runScript, '--yes'])}; exec cat`;
       const terminal = openTerminal(place, place.root, line, columns);
       try {
-        await terminal.shows('E1 [1, c, s, r, a, ?; Enter = read it again] >');
+        await terminal.shows('E1 (Enter = read it again) >');
+        expect(terminal.screen()).toContain('1 = that option, c = your own words, s = skip it');
         expect(terminal.screen()).not.toContain('| detail 60 of');
         terminal.keys('Enter');
-        await terminal.shows(/read it again\] >\s+\? E1 needs you \(stuck, US-001\): Which card\?/);
+        await terminal.shows(/read it again\) >\s+\? E1 needs you \(stuck, US-001\): Which card\?/);
         expect(terminal.screen()).not.toContain('| detail 60 of');
         terminal.keys('?', 'Enter');
         await terminal.shows('| detail 60 of');
