@@ -491,7 +491,3 @@ export const agentOptions = (texts: readonly string[]): readonly Option[] =>
 /** The option that an answer names, by its place from 1 on or by its id. */
 export const findOption = (options: readonly Option[], named: number | string): Option | undefined =>
   typeof named === 'number' ? options[named - 1] : options.find(one => one.id === named);
-
-/** What is kept as a person's edits is called so only where there are any. */
-export const madeLabel = ({ kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>, isChanged: boolean): string =>
-  kind === 'user-edits' && !isChanged ? 'before going on; nothing was changed meanwhile' : label;

@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { madeLabel } from '../core/event.ts';
+import { madeLabel } from '../core/decide/checkpoints.ts';
 import { setsAside } from '../core/state.ts';
 import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
 import type { Checkpoints, Exchanged, Span } from '../git/checkpoints.ts';
@@ -35,6 +35,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const span: readonly Span[] =
     state.checkpoints.latest === undefined ? [] : [{ from: state.checkpoints.latest.tree, to: tree }];
   const changes = state.settings.worktreePerTask ? [] : await checkpoints.changes(span);
+  const paths = changes.map(one => one.path);
   const id = engine.clock.id();
   const { live } = state;
   const { last: lastIteration, toolCalls } = state.iterations;
@@ -42,7 +43,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const record = checkpointRecord(state, {
     checkpoint: id,
     number,
-    label: madeLabel(due, changes.length > 0),
+    label: madeLabel(state, due, paths),
     at: engine.clock.now(),
     iteration,
     task,
@@ -62,7 +63,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
     ref,
     sha256: sha256Of(text),
     skipped,
-    files: changes.length === 0 ? undefined : changes.slice(0, filesMax).map(one => one.path),
+    files: paths.length === 0 ? undefined : paths.slice(0, filesMax),
   });
 };
 

@@ -1,7 +1,7 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type Escalation, type EventOf, madeLabel, type NewEvent, noIteration } from '../event.ts';
+import { type CheckpointOrder, type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -28,11 +28,23 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
 
+/** What is kept as a person's edits is called so only where there are any; the document may be as Ralph wrote it last. */
+export function madeLabel(
+  { document, loop }: Pick<State, 'document' | 'loop'>,
+  { kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>,
+  changed: readonly string[],
+): string {
+  if (kind !== 'user-edits') return label;
+  if (changed.length === 0) return 'before going on; nothing was changed meanwhile';
+  const isOurs = (path: string): boolean => document.written === document.hash && loop.document.endsWith(`/${path}`);
+  return changed.every(isOurs) ? 'before going on; only Ralph itself wrote meanwhile' : label;
+}
+
 export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
   const due = state.checkpoints.due[0];
   if (due === undefined || mark.number !== state.checkpoints.made + 1) return [];
   const { iteration, kind, request, task } = due;
-  const label = madeLabel(due, files !== undefined);
+  const label = madeLabel(state, due, files ?? []);
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
   const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];
