@@ -123,7 +123,11 @@ export type Input =
   | Variant<'set-aside', Omit<Of<'work.set-aside'>, 'because'>>
   | Variant<'given-back', Omit<Of<'work.given-back'>, 'because'>>
   | Variant<'saved', { marks: readonly TaskMark[]; hash: string; restored?: string; failed?: string }>
-  | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files'>>
+  /** `documentHash`: of the document as it was then, where a person may have edited it. */
+  | Variant<
+      'checkpointed',
+      { mark: CheckpointMark; documentHash?: string } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files'>
+    >
   /** It could not be made: the disk, the repository. */
   | Variant<'checkpoint-failed', { problem: string }>
   | Variant<'restored', Pick<EventOf<'checkpoint.restored'>, 'written' | 'deleted' | 'merged' | 'kept' | 'refused'>>

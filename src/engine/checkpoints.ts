@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { madeLabel } from '../core/decide/checkpoints.ts';
@@ -21,6 +21,13 @@ const filesMax = 200;
 const told = ({ problem, fix }: { readonly problem: string; readonly fix?: string }): string =>
   fix === undefined ? problem : `${problem} ${fix}`;
 
+/** Undefined where it cannot be read. */
+const hashOfFile = async (path: string): Promise<string | undefined> =>
+  readFile(path).then(
+    bytes => hash('sha256', bytes),
+    () => undefined,
+  );
+
 export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engine, state, post, anchor }) => {
   const { checkpoints } = engine;
   if (checkpoints === undefined) return post({ type: 'checkpoint-failed', problem: told(noGit) });
@@ -35,6 +42,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const span: readonly Span[] =
     state.checkpoints.latest === undefined ? [] : [{ from: state.checkpoints.latest.tree, to: tree }];
   const changes = state.settings.worktreePerTask ? [] : await checkpoints.changes(span);
+  const documentHash = kind === 'user-edits' ? await hashOfFile(state.loop.document) : undefined;
   const paths = changes.map(one => one.path);
   const id = engine.clock.id();
   const { live } = state;
@@ -43,7 +51,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
   const record = checkpointRecord(state, {
     checkpoint: id,
     number,
-    label: madeLabel(state, due, paths),
+    label: madeLabel(state, due, { files: paths, documentHash }),
     at: engine.clock.now(),
     iteration,
     task,
@@ -63,6 +71,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, { engin
     ref,
     sha256: sha256Of(text),
     skipped,
+    documentHash,
     files: paths.length === 0 ? undefined : paths.slice(0, filesMax),
   });
 };

@@ -2,7 +2,7 @@
 
 import { plural } from '../../text/format.ts';
 import { type CheckpointOrder, type Escalation, type EventOf, type NewEvent, noIteration } from '../event.ts';
-import type { Decide, Question } from '../input.ts';
+import type { Decide, InputOf, Question } from '../input.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
@@ -32,19 +32,20 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
 export function madeLabel(
   { document, loop }: Pick<State, 'document' | 'loop'>,
   { kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>,
-  changed: readonly string[],
+  { files = [], documentHash }: Pick<InputOf<'checkpointed'>, 'files' | 'documentHash'>,
 ): string {
   if (kind !== 'user-edits') return label;
-  if (changed.length === 0) return 'before going on; nothing was changed meanwhile';
-  const isOurs = (path: string): boolean => document.written === document.hash && loop.document.endsWith(`/${path}`);
-  return changed.every(isOurs) ? 'before going on; only Ralph itself wrote meanwhile' : label;
+  if (files.length === 0) return 'before going on; nothing was changed meanwhile';
+  const isOurs = documentHash !== undefined && documentHash === document.written;
+  const isAll = isOurs && files.every(path => loop.document.endsWith(`/${path}`));
+  return isAll ? 'before going on; only Ralph itself wrote meanwhile' : label;
 }
 
-export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files }) => {
+export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files, documentHash }) => {
   const due = state.checkpoints.due[0];
   if (due === undefined || mark.number !== state.checkpoints.made + 1) return [];
   const { iteration, kind, request, task } = due;
-  const label = madeLabel(state, due, files ?? []);
+  const label = madeLabel(state, due, { files, documentHash });
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
   const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];

@@ -330,10 +330,10 @@ describe('what a person changes while nobody works', () => {
     ['a person edited it since', ['docs/PRD.json'], true, 'what you changed meanwhile'],
     ['another file was changed too', ['docs/PRD.json', 'a.txt'], false, 'what you changed meanwhile'],
   ])('given that %s, then its label says whose it is', (_what, files, isEdited, label) => {
-    const document = { isLoaded: true, unsaved: [], hash: isEdited ? 'theirs' : 'ours', written: 'ours' };
+    const document = { isLoaded: true, unsaved: [], hash: 'ours', written: 'ours' };
     const loop = { ...new Story(kept).state.loop, document: '/somewhere/docs/PRD.json' };
     const due = { kind: 'user-edits', label: 'what you changed meanwhile' } as const;
-    expect(madeLabel({ document, loop }, due, files)).toBe(label);
+    expect(madeLabel({ document, loop }, due, { files, documentHash: isEdited ? 'theirs' : 'ours' })).toBe(label);
   });
 
   it('is not told apart from the work of an iteration that was cut', () => {
