@@ -211,6 +211,30 @@ export const schemas = {
   said: output({ exitCode, said: texts }),
   loop: output(view),
   run: output({ ...view, exitCode }),
+  'dry-run': output({
+    dryRun: z.literal(true),
+    would: z
+      .enum(['start', 'resume', 'ask', 'watch', 'nothing'])
+      .describe('what the command would do; `ask`: it has ended with work left'),
+    because: text,
+    loop: z
+      .strictObject({ version: z.literal(2), ...view })
+      .nullable()
+      .describe('as it stands; null before the first run'),
+    document: text,
+    directory: text,
+    mode: text,
+    goal: text,
+    tasks: z.array(z.strictObject({ id: text, title: text, done: z.boolean(), skipped: z.boolean() })),
+    agents: texts,
+    checks: texts,
+    limits,
+    worktree: z.boolean(),
+    parallel: count,
+    checkpoints: z.boolean(),
+    commits: z.boolean(),
+    sandbox: text,
+  }),
   report: output({ ...view, history }),
   'loops-show': output({
     ...view,
@@ -392,7 +416,7 @@ const others: Readonly<Record<string, SchemaName>> = {
 
 /** What a command prints with `--json`, beside an error. Where it had nothing to show, a run prints what it said. */
 export function schemasOf(command: string): readonly SchemaName[] {
-  if (runs.includes(command)) return ['run', 'said'];
+  if (runs.includes(command)) return ['run', 'dry-run', 'said'];
   const own = others[command] ?? command.replace(' ', '-');
   return Object.hasOwn(schemas, own) ? [own as SchemaName] : ['said'];
 }

@@ -26,7 +26,13 @@ export type Gate =
   /** The last loop of the document ended with work left: yes starts over, with new counters. */
   | { readonly id: 'continue-ended'; readonly earlier: Extract<Earlier, { type: 'ended' }> }
   /** `state`: of a loop that goes on. */
-  | { readonly id: 'start'; readonly prepared: Prepared; readonly name: string; readonly state: State | undefined }
+  | {
+      readonly id: 'start';
+      readonly prepared: Prepared;
+      readonly loop: string;
+      readonly name: string;
+      readonly state: State | undefined;
+    }
   /** Checks fail before any work; `isAllowed`: the settings say that it may begin all the same. */
   | { readonly id: 'red-checks'; readonly red: readonly CheckResult[]; readonly isAllowed: boolean }
   /** Boxes of a plan say that something is done of which there is no record: `doubt` is a sentence. */
@@ -150,7 +156,7 @@ type Chosen = Pick<State['loop'], 'id' | 'name'> & { readonly state: State | und
 async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chosen): Promise<Outcome> {
   const { state, id: loop, name } = chosen;
   const { by, say, announce } = host;
-  const start: Gate = { id: 'start', prepared, name, state };
+  const start: Gate = { id: 'start', prepared, loop, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
   for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
   const workspace =

@@ -1,4 +1,4 @@
-// What became of a question that is not open any more: who answered it, what and when.
+// Answers to questions that are not open any more: who gave the one that counts, what and when.
 
 import type { EventOf } from '../../core/event.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
