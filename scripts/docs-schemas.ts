@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { commands, nameOf } from '../src/cli/command-table.ts';
 import { limitNames } from '../src/core/settings.ts';
+import { levelWords, type ProofLevel } from '../src/core/task.ts';
 import type { Standing } from '../src/views/loop.ts';
 
 const text = z.string();
@@ -14,7 +15,7 @@ const output = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject({ version: z.literal(2).describe('of all JSON outputs; 1 was 0.4'), ...shape });
 
 const status = z.enum(['pending', 'active', 'done', 'blocked', 'skipped']);
-const level = z.enum(['proven', 'still-green', 'unverified']);
+const level = z.enum(Object.keys(levelWords) as ProofLevel[]);
 
 const usage = z.strictObject({
   inputTokens: count,
@@ -78,6 +79,9 @@ const iteration = z.strictObject({
 const history = z.strictObject({
   iterations: z.array(iteration),
   checks: z.array(z.strictObject({ iteration: count, task: text, check: text, passed: z.boolean() })),
+  accepted: z
+    .array(z.strictObject({ task: text, by: text, at: time, what: text }))
+    .describe('changes of tests and checks that a person said yes to'),
   errors: texts,
   counts: z.record(text, count),
   reported: optional(z.record(text, z.unknown()).describe('what the agent of a goal reported last')),
@@ -208,6 +212,30 @@ export const schemas = {
   said: output({ exitCode, said: texts }),
   loop: output(view),
   run: output({ ...view, exitCode }),
+  'dry-run': output({
+    dryRun: z.literal(true),
+    would: z
+      .enum(['start', 'resume', 'ask', 'watch', 'nothing'])
+      .describe('what the command would do; `ask`: it has ended with work left'),
+    because: text,
+    loop: z
+      .strictObject({ version: z.literal(2), ...view })
+      .nullable()
+      .describe('as it stands; null before the first run'),
+    document: text,
+    directory: text,
+    mode: text,
+    goal: text,
+    tasks: z.array(z.strictObject({ id: text, title: text, done: z.boolean(), skipped: z.boolean() })),
+    agents: texts,
+    checks: texts,
+    limits,
+    worktree: z.boolean(),
+    parallel: count,
+    checkpoints: z.boolean(),
+    commits: z.boolean(),
+    sandbox: text,
+  }),
   report: output({ ...view, history }),
   'loops-show': output({
     ...view,
@@ -391,7 +419,7 @@ const others: Readonly<Record<string, SchemaName>> = {
 
 /** What a command prints with `--json`, beside an error. Where it had nothing to show, a run prints what it said. */
 export function schemasOf(command: string): readonly SchemaName[] {
-  if (runs.includes(command)) return ['run', 'said'];
+  if (runs.includes(command)) return ['run', 'dry-run', 'said'];
   const own = others[command] ?? command.replace(' ', '-');
   return Object.hasOwn(schemas, own) ? [own as SchemaName] : ['said'];
 }

@@ -12,6 +12,8 @@ export interface FlagRow {
   readonly flags: string;
   readonly description: string;
   readonly repeatable?: boolean;
+  /** Given twice, nobody can tell which one is meant; of other flags the last one counts. */
+  readonly isOnce?: boolean;
   /** `--no-commit` is a setting of that name rather than the denial of `--commit`. */
   readonly isSetting?: true;
   /** Under which heading help shows it, where a command has many. */
@@ -464,8 +466,8 @@ export const commands: readonly CommandRow[] = [
     usage: 'answer [id...]',
     summary: 'answer one question, or several alike: a numbered option, your own words, skip, retry or abort',
     options: [
-      { flags: '--option <number>', description: 'take this option' },
-      { flags: '--text <text>', description: 'give guidance in your own words; - reads standard input' },
+      { flags: '--option <number>', description: 'take this option', isOnce: true },
+      { flags: '--text <text>', description: 'give guidance in your own words; - reads standard input', isOnce: true },
       { flags: '--skip', description: 'leave the task out' },
       { flags: '--retry', description: 'try again without guidance' },
       { flags: '--abort', description: 'end the loop' },
@@ -581,8 +583,8 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'report [loop]',
     summary: 'the account of a loop: tasks, proof, cost, reason',
-    options: [json],
-    examples: ['ralph report', 'ralph report my-loop --json'],
+    options: [json, { flags: '--md', description: 'as Markdown at a terminal too, as in a pipe' }],
+    examples: ['ralph report', 'ralph report my-loop --md', 'ralph report my-loop --json'],
     load: () => import('./commands/report.ts'),
   },
   ...modeCommands,

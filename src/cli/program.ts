@@ -57,11 +57,17 @@ async function helpText(words: readonly string[], isHelp: boolean): Promise<stri
   return rowsBelow(first).length > 0 ? groupHelp(first, columns) : topicHelp(first, columns);
 }
 
+const onlyOnce = (name: string) => (value: string, before: string | undefined) => {
+  if (before === undefined) return value;
+  throw new UsageError(`--${name} is given twice: ${before} and ${value}.`, 'Give it once.', 2, 'given-twice');
+};
+
 /** Its own and the global ones, which stand in the help of none. */
 function flagsOf(row: CommandRow): readonly Option[] {
   const own = (row.options ?? []).map(option => {
     const flag = new Option(option.flags, option.description);
     if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
+    if (option.isOnce) flag.argParser(onlyOnce(flag.name()));
     if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
     return flag;
   });

@@ -45,7 +45,7 @@ export function terminalHost(context: Context, flags: Flags): Host {
           sayChanged(gate, context) || (interactive && confirm('Press Enter when these are yours, Ctrl-C to leave '))
         );
       case 'start':
-        if (!quiet) say(runSummary(gate.prepared, gate, style));
+        if (!quiet) say(runSummary(gate.prepared, { ...gate, id: gate.loop }, style));
         return !interactive || isAgreed || confirm('Press Enter to start, Ctrl-C to leave ');
       case 'red-checks': {
         for (const one of gate.red) say(redWords(one));

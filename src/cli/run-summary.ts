@@ -6,6 +6,7 @@ import { proofWords } from '../app/agents/agents.ts';
 import type { AgentFacts } from '../app/agents/performers.ts';
 import { checkEnvironmentOf, containmentWords } from '../app/agents/process-limits.ts';
 import type { Prepared } from '../app/session/prepare.ts';
+import { worktreeOf } from '../app/session/repository.ts';
 import { everyPerformer, type Settings } from '../core/settings.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
@@ -57,9 +58,13 @@ function commitWords({ words = {} }: Prepared['mode'], { policy, commitEvery }: 
 }
 
 /** The loop that is meant, with its state where it goes on. */
-interface Chosen {
+export interface Chosen {
   readonly name: string;
   readonly state: State | undefined;
+  /** Where its worktree is or will be, if it has one. */
+  readonly id?: string;
+  /** In the place of how it goes on, in a dry run; then all rows are shown. */
+  readonly would?: string;
 }
 
 /** Beside a worktree: the document that a person wrote shows what is done, and its instructions are made. */
@@ -78,8 +83,9 @@ function treeWords(prepared: Prepared, chosen: Chosen | undefined): string {
     return 'not a git repository: NO undo, no commits, no look at the work (git init)';
   const branch = chosen?.state?.loop.branch;
   const own = branch !== undefined || config.worktree || settings.worktreePerTask;
+  const id = chosen?.state?.loop.id ?? chosen?.id ?? 'ID';
   const where = own
-    ? `a worktree of its own, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; ${touchedWords(prepared)}`
+    ? `a worktree of its own, ${worktreeOf(prepared.home, id)}, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; ${touchedWords(prepared)}`
     : 'your working tree';
   const parallel = settings.worktreePerTask ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;
@@ -150,22 +156,26 @@ function leftWords({ settings: { limits } }: Prepared, { iterations, spend }: St
 }
 
 /** Short for a loop that goes on: what it does, with whom, how it is proven, and what is left of its limits. */
-export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style: Style): string {
+export const runSummary = (prepared: Prepared, chosen: Chosen | undefined, style: Style): string =>
+  card(prepared, summaryRows(prepared, chosen), style);
+
+function summaryRows(prepared: Prepared, chosen: Chosen | undefined): readonly Row[] {
   const { document, config, settings, directory } = prepared;
   const isAgentless = settings.performers.length === 0;
   const { who, cost, agents } = isAgentless ? actionRows(prepared) : agentRows(prepared);
   const state = chosen?.state;
   const counts = state === undefined ? undefined : progress(state.tasks);
   const done = counts?.done ?? document.tasks.filter(task => task.done).length;
-  const loop = state === undefined ? '' : sinceWords(state.iterations.begun);
+  const loop = chosen?.would ?? (state === undefined ? '' : sinceWords(state.iterations.begun));
   const first: readonly Row[] = [
     ['loop', chosen === undefined ? '(not started)' : `${chosen.name}${loop}`],
     workRow(prepared, done, counts?.total ?? document.tasks.length),
   ];
   const checks: Row = ['checks', checkWords(prepared)];
-  if (state !== undefined && state.iterations.begun > 0)
-    return card(prepared, [...first, ...who, checks, ['left', leftWords(prepared, state)]], style);
-  const rows: readonly Row[] = [
+  const left: readonly Row[] =
+    state === undefined || state.iterations.begun === 0 ? [] : [['left', leftWords(prepared, state)]];
+  if (left.length > 0 && chosen?.would === undefined) return [...first, ...who, checks, ...left];
+  return [
     ...first,
     ['folder', state?.loop.directory ?? directory],
     ...who,
@@ -173,9 +183,9 @@ export function runSummary(prepared: Prepared, chosen: Chosen | undefined, style
     ['contained', containmentWords(config.sandbox)],
     checks,
     ['limits', limitWords(settings, agents)],
+    ...left,
     ...(cost === undefined ? [] : [cost]),
   ];
-  return card(prepared, rows, style);
 }
 
 function card(prepared: Prepared, rows: readonly Row[], style: Style): string {

@@ -370,7 +370,10 @@ export type Event =
   /** A command that an agent tried to give from inside an iteration (F34). */
   | Fact<'command.refused', { command: string; by: string; because: Because }>
   | Fact<'escalation.raised', { escalation: Escalation; because: Because }>
-  | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
+  | Fact<
+      'escalation.answered',
+      { id: string; answer: Answer; by: string; because: Because; late?: boolean; request?: string }
+    >
   /** HEAD was moved by somebody else, and a person wants the loop to go on where it stands. */
   | Fact<'branch.accepted', { head: Head; by: string; because: Because }>
   | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
@@ -508,7 +511,3 @@ export const agentOptions = (texts: readonly string[]): readonly Option[] =>
 /** The option that an answer names, by its place from 1 on or by its id. */
 export const findOption = (options: readonly Option[], named: number | string): Option | undefined =>
   typeof named === 'number' ? options[named - 1] : options.find(one => one.id === named);
-
-/** What is kept as a person's edits is called so only where there are any. */
-export const madeLabel = ({ kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>, isChanged: boolean): string =>
-  kind === 'user-edits' && !isChanged ? 'before going on; nothing was changed meanwhile' : label;

@@ -55,7 +55,8 @@ export type Question = Omit<Escalation, 'id' | 'task' | 'iteration' | 'raisedAt'
 /** Commands that another process may send through the mailbox. */
 export type Command =
   /** `policy`: nobody was asked, a setting answers; never by mail. */
-  | Variant<'answer', { escalation: string; answer: Answer; policy?: true }>
+  /** `request`: what the sender knows it by, when several people answer at once. */
+  | Variant<'answer', { escalation: string; answer: Answer; policy?: true; request?: string }>
   | Variant<'tell', { text: string; task?: string }>
   /** `replacedBy`: the loop that takes its place, by its name; never by mail. */
   | Variant<'stop', { replacedBy?: string }>
@@ -124,7 +125,11 @@ export type Input =
   | Variant<'set-aside', Omit<Of<'work.set-aside'>, 'because'>>
   | Variant<'given-back', Omit<Of<'work.given-back'>, 'because'>>
   | Variant<'saved', { marks: readonly TaskMark[]; hash: string; restored?: string; failed?: string }>
-  | Variant<'checkpointed', { mark: CheckpointMark } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files' | 'head'>>
+  /** `documentHash`: of the document as it was then, where a person may have edited it. */
+  | Variant<
+      'checkpointed',
+      { mark: CheckpointMark; documentHash?: string } & Pick<Made, 'ref' | 'sha256' | 'skipped' | 'files' | 'head'>
+    >
   /** It could not be made: the disk, the repository. */
   | Variant<'checkpoint-failed', { problem: string }>
   /** HEAD is not where the loop left it, or its worktree was deleted: nothing was saved, merged or committed. */
@@ -224,7 +229,7 @@ const isTaskThen = (value: unknown): boolean =>
   });
 
 const shapes: { readonly [Type in Command['type']]: Shape } = {
-  answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined },
+  answer: { escalation: isText, answer: isAnswer, policy: value => value === undefined, request: optional(isText) },
   tell: { text: isText, task: optional(isText) },
   stop: { replacedBy: value => value === undefined },
   pause: { now: isFlag },

@@ -154,6 +154,7 @@ interface LoopFacts
 interface DocumentState {
   readonly isLoaded: boolean;
   readonly hash: string;
+  readonly written?: string; // its hash when Ralph itself wrote it last
   /** Hash of what a person says yes to, and that yes. */
   readonly contentHash?: string;
   readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because'>;

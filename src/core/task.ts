@@ -68,9 +68,10 @@ export interface TaskMark {
 
 /**
  * `proven`: a check that failed before this work passes, or the work brought tests of its own and all checks pass.
- * `still-green`: the checks pass as they did before, and nothing new tests the work. `unverified`: on somebody's word.
+ * `still-green`: the checks pass as they did before, and nothing new tests the work. `passed`: the checks pass, and nobody
+ * knows how they stood before. `unverified`: on somebody's word.
  */
-export type ProofLevel = 'proven' | 'still-green' | 'unverified';
+export type ProofLevel = 'proven' | 'still-green' | 'passed' | 'unverified';
 
 export interface Task {
   readonly id: string;
@@ -116,6 +117,8 @@ export interface Task {
   readonly aside?: WorkAside;
   /** Claims that were refused, since it was last closed or opened again. */
   readonly refusedClaims?: number;
+  /** Of a task in rounds: the hash of the document when its first attempt began. */
+  readonly documentBefore?: string;
 }
 
 /** The trees before and after a part of the work. */
@@ -371,11 +374,20 @@ export function progress(table: TaskTable): Progress {
   return { total: table.size, done, skipped, blocked, open: table.size - done - skipped, unverified: table.unverified };
 }
 
-// Proof levels: what a check showed of a task that is done, and the one word that every surface has for each.
+// Proof levels: what a check showed of a task that is done, and the words that every surface has for each.
+
+/** What each says, in a list of all of them. */
+export const levelMeanings: Readonly<Record<ProofLevel, string>> = {
+  proven: 'a check was red before and is green by this work, or the work brought its own passing tests',
+  'still-green': 'every check passes, but it passed before the work as well',
+  passed: 'every check passes, but none was run before the work, so it may have passed then too',
+  unverified: 'no check was set (--verify), or a person closed it: somebody was taken at their word',
+};
 
 export const levelWords: Readonly<Record<ProofLevel, string>> = {
   proven: 'proven',
   'still-green': 'checks still green',
+  passed: 'checks passed',
   unverified: 'closed unverified',
 };
 

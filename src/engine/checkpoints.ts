@@ -2,10 +2,11 @@
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { type Head, madeLabel } from '../core/event.ts';
+import { madeLabel } from '../core/checkpoint-label.ts';
+import type { Head } from '../core/event.ts';
 import type { Displaced } from '../core/input.ts';
 import { type CheckpointDue, type State, setsAside } from '../core/state.ts';
 import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
@@ -21,6 +22,13 @@ const filesMax = 200;
 
 const told = ({ problem, fix }: { readonly problem: string; readonly fix?: string }): string =>
   fix === undefined ? problem : `${problem} ${fix}`;
+
+/** Undefined where it cannot be read. */
+const hashOfFile = async (path: string): Promise<string | undefined> =>
+  readFile(path).then(
+    bytes => hash('sha256', bytes),
+    () => undefined,
+  );
 
 // The place of work is looked at before anything is saved, merged or committed in it: is HEAD where the loop left it?
 
@@ -86,6 +94,8 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, context
   const span: readonly Span[] =
     state.checkpoints.latest === undefined ? [] : [{ from: state.checkpoints.latest.tree, to: tree }];
   const changes = state.settings.worktreePerTask ? [] : await checkpoints.changes(span);
+  const documentHash = kind === 'user-edits' ? await hashOfFile(state.loop.document) : undefined;
+  const paths = changes.map(one => one.path);
   const id = engine.clock.id();
   const { live } = state;
   const { last: lastIteration, toolCalls } = state.iterations;
@@ -93,7 +103,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, context
   const record = checkpointRecord(state, {
     checkpoint: id,
     number,
-    label: madeLabel(due, changes.length > 0),
+    label: madeLabel(state, due, { files: paths, documentHash }),
     at: engine.clock.now(),
     iteration,
     task,
@@ -113,7 +123,8 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, context
     ref,
     sha256: sha256Of(text),
     skipped,
-    files: changes.length === 0 ? undefined : changes.slice(0, filesMax).map(one => one.path),
+    documentHash,
+    files: paths.length === 0 ? undefined : paths.slice(0, filesMax),
     head: displaced === undefined ? headNow : undefined,
   });
 };

@@ -144,7 +144,7 @@ function tally(state: State): string {
 /** How its done tasks were proven, by their number. */
 function proofCounts(state: State): readonly string[] {
   const closed = [...allTasks(state.tasks)].filter(one => one.status === 'done');
-  return (['proven', 'still-green'] as const).flatMap(level => {
+  return (['proven', 'still-green', 'passed'] as const).flatMap(level => {
     const count = closed.filter(one => one.level === level).length;
     if (count === 0) return [];
     return [

@@ -8,7 +8,7 @@ import { initialState, noUsage, type State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { evolve } from '../modes/evolve.ts';
-import { type IterationView, type LoopHistory, reportedUsage } from './loop.ts';
+import { type Accepted, type IterationView, type LoopHistory, reportedUsage } from './loop.ts';
 import { MetricsView } from './metrics.ts';
 import { itemOf, type LoopReport, reportOf } from './report.ts';
 import { type LoopStatus, statusOf } from './status.ts';
@@ -38,6 +38,9 @@ export class LoopFold {
   private readonly drafts = new Map<number, Draft>();
   private readonly errors: string[] = [];
   private readonly checks: LoopHistory['checks'][number][] = [];
+  private readonly accepted: Accepted[] = [];
+  /** What a person was asked to accept, by the findings. */
+  private readonly doubts = new Map<string, string>();
   private readonly metrics = new MetricsView();
   private readonly text = new ViewText();
   private lastReport: Report | undefined;
@@ -54,6 +57,8 @@ export class LoopFold {
       const { iteration, task, check, passed } = event;
       this.checks.push({ iteration, task, check, passed });
     }
+    if (event.type === 'escalation.raised') this.asked(event);
+    if (event.type === 'work.accepted') this.agreed(event);
     const draft =
       'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
     if (draft === undefined) return;
@@ -66,14 +71,15 @@ export class LoopFold {
   }
 
   history(): LoopHistory {
-    const { errors, checks, metrics } = this;
+    const { errors, checks, metrics, accepted } = this;
     const isReported = isByReport(this.state);
     const iterations = [...this.drafts.values()].map(draft => {
       draft.view ??= iterationView(draft, isReported);
       return draft.view;
     });
     const reported = isReported ? this.lastReport : undefined;
-    return { iterations, checks: [...checks], errors: [...errors], counts: { ...metrics.counts }, reported };
+    const counts = { ...metrics.counts };
+    return { iterations, checks: [...checks], accepted: [...accepted], errors: [...errors], counts, reported };
   }
 
   status(): LoopStatus {
@@ -93,6 +99,15 @@ export class LoopFold {
 
   reportText(): string {
     return this.text.report(this.state, this.history(), this.metrics.metrics());
+  }
+
+  private asked({ escalation: { kind, findings = [], context } }: EventOf<'escalation.raised'>): void {
+    if (kind === 'tamper' && findings.length > 0) this.doubts.set(findings.join('\n'), context);
+  }
+
+  private agreed({ task, by, at, findings }: EventOf<'work.accepted'>): void {
+    const what = this.doubts.get(findings.join('\n'));
+    if (what !== undefined) this.accepted.push({ task, by, at, what });
   }
 
   private begin({ iteration, task, performer, at }: EventOf<'iteration.started'>): void {

@@ -147,10 +147,20 @@ export interface IterationView {
   readonly health: Health['state'];
 }
 
+/** Work that was accepted as it is: `what` it was that made its proof doubtful. */
+export interface Accepted {
+  readonly task: string;
+  readonly by: string;
+  readonly at: number;
+  readonly what: string;
+}
+
 /** What a state does not hold, because it grows with every iteration. */
 export interface LoopHistory {
   readonly iterations: readonly IterationView[];
   readonly checks: readonly Pick<EventOf<'check.ended'>, 'iteration' | 'task' | 'check' | 'passed'>[];
+  /** Doubts about tests and checks that a person said yes to. */
+  readonly accepted: readonly Accepted[];
   /** The last hundred failures. */
   readonly errors: readonly string[];
   readonly counts: Counts;

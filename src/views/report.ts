@@ -1,9 +1,9 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import { findTask, proofWords, type Task } from '../core/task.ts';
+import { allTasks, findTask, proofWords, type Task } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
-import { formatDuration } from '../text/format.ts';
+import { formatDuration, isoTime, someOf } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type LoopHistory, taskView } from './loop.ts';
 import type { Metrics } from './metrics.ts';
@@ -12,17 +12,19 @@ import { statusOf } from './status.ts';
 /** report.json, field by field. */
 export type LoopReport = ReturnType<typeof reportOf>;
 
+/** What an agent calls done is proven by nothing of its own: only the goal that it belongs to may be. */
+function goalProof({ tasks, settings }: State): string {
+  const [goal] = allTasks(tasks);
+  if (goal?.status !== 'done' || goal.verified !== true) return 'claimed by the agent';
+  return `with the goal: ${proofWords(goal)} (${someOf(settings.checks, 3)})`;
+}
+
 /** What the agent calls done, open and blocked (goal mode): its word, so never more than claimed. */
-function reportedItems(report: Report | undefined) {
+function reportedItems(report: Report | undefined, state: State) {
   if (report === undefined) return [];
+  const note = goalProof(state);
   const rows = [
-    ...report.completed.map(title => ({
-      title,
-      status: 'done',
-      verified: false,
-      level: 'unverified' as const,
-      note: '',
-    })),
+    ...report.completed.map(title => ({ title, status: 'done', verified: false, level: 'unverified' as const, note })),
     ...report.pending.map(title => ({ title, status: 'pending', verified: null, note: '' })),
     ...report.blocked.map(({ item, reason }) => ({ title: item, status: 'blocked', verified: null, note: reason })),
   ];
@@ -52,13 +54,14 @@ export function reportOf({ state, history, metrics, items }: ReportInput) {
     reason: status.termination_reason,
     summary: endingOf(state).sentence,
     verified: isVerified(state),
-    items: [...items, ...reportedItems(history.reported)],
+    items: [...items, ...reportedItems(history.reported, state)],
     iterations: history.iterations.map(({ task, performer }, at) => ({ ...status.iterations[at]!, task, performer })),
     tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
     cost_usd: status.total_cost,
     cost_estimated: state.spend.usage.estimated,
     active_minutes: state.spend.activeMs / 60_000,
     checks: history.checks,
+    accepted: history.accepted.map(({ at, ...one }) => ({ ...one, at: isoTime(at) })),
     checkpoints: metrics.checkpoints,
     errors: status.errors,
     metrics,
@@ -89,39 +92,88 @@ const ownProof: Readonly<Record<NonNullable<Task['spec']['completion']>, string>
   result: 'carried out',
 };
 
-export function reportMarkdown(report: LoopReport, state: State): string {
-  const lines = [
-    `# ${cell(report.name)}`,
-    '',
-    cell(report.summary),
-    '',
-    `Goal: ${cell(report.goal)}  `,
-    `Started ${report.started_at}, worked ${formatDuration(state.spend.activeMs)}, ${costWords(state)}${tokenWords(report)}.`,
-    '',
-    '| task | title | status | proof | attempts |',
-    '|---|---|---|---|---|',
-    ...report.items.map(item => {
-      const { completion } = findTask(state.tasks, item.id)?.spec ?? {};
-      const proof =
-        item.status !== 'done'
-          ? cell(item.note)
-          : completion !== undefined
-            ? ownProof[completion]
-            : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
-      return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
-    }),
-    '',
-    `Checks: ${report.metrics.checks_passed} passed, ${report.metrics.checks_failed} failed. Claims refused: ${report.metrics.claims_refused}. Questions asked: ${report.metrics.escalations}.`,
-  ];
-  const { open } = state.questions;
-  if (open.length > 0 && state.control.ended === undefined)
-    lines.push(
-      '',
-      '## Open questions',
-      '',
-      ...open.map(({ id, summary }) => `- ${id}: ${cell(summary)} (\`ralph answer ${cell(state.loop.name)}/${id}\`)`),
-    );
-  if (report.errors.length > 0)
-    lines.push('', '## Errors', '', ...report.errors.slice(-20).map(error => `- ${cell(error)}`));
-  return `${lines.join('\n')}\n`;
+/** What the proof of an item that is done is, or why it is not. */
+function proofOf(item: LoopReport['items'][number], state: State): string {
+  const task = findTask(state.tasks, item.id);
+  if (item.status !== 'done' || task === undefined) return item.note;
+  const { completion } = task.spec;
+  return completion !== undefined ? ownProof[completion] : proofWords(task);
 }
+
+/** The account in parts, so that a terminal can show it as it fits there. */
+export type ReportPart =
+  | { readonly is: 'title' | 'heading'; readonly text: string }
+  | { readonly is: 'lines' | 'list'; readonly texts: readonly string[] }
+  | {
+      readonly is: 'tasks';
+      readonly rows: readonly Readonly<Record<'id' | 'title' | 'status' | 'proof', string> & { attempts: number }>[];
+    };
+
+export function reportParts(report: LoopReport, state: State): readonly ReportPart[] {
+  const { metrics } = report;
+  const part = (text: string, texts: readonly string[]): readonly ReportPart[] =>
+    texts.length === 0
+      ? []
+      : [
+          { is: 'heading', text },
+          { is: 'list', texts },
+        ];
+  const open = state.control.ended === undefined ? state.questions.open : [];
+  return [
+    { is: 'title', text: report.name },
+    { is: 'lines', texts: [report.summary] },
+    {
+      is: 'lines',
+      texts: [
+        `Goal: ${report.goal}`,
+        `Started ${report.started_at}, worked ${formatDuration(state.spend.activeMs)}, ${costWords(state)}${tokenWords(report)}.`,
+      ],
+    },
+    {
+      is: 'tasks',
+      rows: report.items.map(item => {
+        const { id, title, attempts } = item;
+        return { id, title, status: statusWords[item.status] ?? item.status, proof: proofOf(item, state), attempts };
+      }),
+    },
+    {
+      is: 'lines',
+      texts: [
+        `Checks: ${metrics.checks_passed} passed, ${metrics.checks_failed} failed. Claims refused: ${metrics.claims_refused}. Questions asked: ${metrics.escalations}.`,
+      ],
+    },
+    ...part(
+      'Accepted by a person',
+      report.accepted.map(({ task, by, at, what }) => `${task}, accepted by ${by} at ${at}: ${what}`),
+    ),
+    ...part(
+      'Open questions',
+      open.map(({ id, summary }) => `${id}: ${summary} (\`ralph answer ${state.loop.name}/${id}\`)`),
+    ),
+    ...part('Errors', report.errors.slice(-20)),
+  ];
+}
+
+function partMarkdown(part: ReportPart): string {
+  switch (part.is) {
+    case 'title':
+      return `# ${cell(part.text)}`;
+    case 'heading':
+      return `## ${cell(part.text)}`;
+    case 'lines':
+      return part.texts.map(cell).join('  \n');
+    case 'list':
+      return part.texts.map(text => `- ${cell(text)}`).join('\n');
+    case 'tasks':
+      return [
+        '| task | title | status | proof | attempts |',
+        '|---|---|---|---|---|',
+        ...part.rows.map(({ id, title, status, proof, attempts }) =>
+          ['', ...[id, title, status, proof, `${attempts}`].map(text => ` ${cell(text)} `), ''].join('|'),
+        ),
+      ].join('\n');
+  }
+}
+
+export const reportMarkdown = (report: LoopReport, state: State): string =>
+  `${reportParts(report, state).map(partMarkdown).join('\n\n')}\n`;

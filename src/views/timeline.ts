@@ -6,7 +6,7 @@ import { proofWords } from '../core/task.ts';
 import { formatDuration, plural } from '../text/format.ts';
 import { recordedCostWords, windowWords } from './words.ts';
 
-const answerText = (answer: Answer): string =>
+export const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;
 
 /** What a signal that counts says. */

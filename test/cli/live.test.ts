@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import {
+  asks,
   claims,
   eventually,
   hangingAgent,
@@ -164,8 +165,19 @@ describe('one loop, several processes', () => {
       expect(ended.stdout).toMatch(/^Done: 1 of 1 task done, 2 iterations/);
       expect((await place.ralph(['logs', '--prompt'])).stdout).toContain('Proceed with option 2: New');
       const late = await place.ralph(['answer', 'E1', '--option', '1']);
-      expect(late.code).toBe(2);
-      expect(late.stderr).toContain('No open question is called "E1".');
+      expect(late.code).toBe(1);
+      expect(late.stderr).toMatch(/^ralph: shop\/E1 was answered by \S+ at \S+Z: option 2\./);
+    }));
+
+  it.concurrent('events -f of a loop that nobody runs says so, what it waits for, and what to type', () =>
+    inScratch(async place => {
+      scripted(place, ['US-001'], [{ steps: [asks] }]);
+      await place.ralph(runScript);
+      const follower = place.start(['events', '-f']);
+      await follower.says('Loop shop is not running. Waiting for you: Which?');
+      await follower.says('ralph answer shop/E1 --option 1');
+      follower.child.kill('SIGTERM');
+      expect((await follower.ended).code).toBe(0);
     }));
 
   it.concurrent('events -f --json follows a live loop line by line until it ends', () =>

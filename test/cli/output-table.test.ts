@@ -64,7 +64,7 @@ const nothingOf = (usage: string): readonly string[] =>
   (usage.match(/[<[]\w+(\.\.\.)?[\]>]/g) ?? []).map(() => 'no/body');
 
 /** Data, which is never broken into other lines. */
-const unbroken = ['diff', 'events', 'logs', 'report', 'task export', 'task import'];
+const unbroken = ['diff', 'events', 'logs', 'task export', 'task import'];
 
 /** A path, an address or a hash that is longer than the line stays whole, to be copied. */
 const isTooWide = (line: string, columns: number): boolean =>

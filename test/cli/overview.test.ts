@@ -64,3 +64,15 @@ it('given a ledger that cannot be read, then the commands are shown, and why not
 it('fits a terminal of 80 columns without being folded', () => {
   expect(commands.split('\n').filter(line => line.length > 79)).toEqual([]);
 });
+
+it('given a brief of ralph init, then it is to be talked about next; given a broken PRD.json, then that is to be mended', () =>
+  inScratch(async place => {
+    await place.ralph(['init', 'shop']);
+    expect(await standing(place)).toEqual([expect.stringMatching(/^Next here: ralph interview shop /)]);
+    const broken = join(place.root, 'broken');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'PRD.json'), '{"userStories": [{');
+    expect(await standing(place, broken)).toEqual([
+      expect.stringMatching(/^Next here: mend PRD\.json, which is no JSON/),
+    ]);
+  }));

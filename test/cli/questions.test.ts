@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { questionCard } from '../../src/cli/questions/card.ts';
 import { makeStyle } from '../../src/cli/terminal.ts';
+import { stuckOptions } from '../../src/core/decide/questions.ts';
 import type { Escalation } from '../../src/core/event.ts';
 import { answerLine } from '../../src/views/question.ts';
 import { asks, binary, inScratch, isInstalled, pinnedNode, prd, runScript, type Scratch, scripted } from './kit.ts';
@@ -51,6 +52,7 @@ describe('the line that answers', () => {
   it.each([
     [question(), '--option 1   # or 2, --text "...", --skip, --retry, --abort'],
     [question({ options: [] }), '--text "..."   # or --skip, --retry, --abort'],
+    [question({ options: stuckOptions }), '--option 1   # or 2, --text "...", --abort'],
     [question({ kind: 'effect' }), '--option 1   # or 2, --abort'],
   ])('offers an option only where there is one (%#)', (one, wanted) => {
     expect(answerLine('shop', one)).toBe(`ralph answer shop/E1 ${wanted}`);
@@ -125,6 +127,39 @@ describe('questions of several folders', () => {
     }));
 });
 
+describe('a question that is answered already', () => {
+  const told = /^ralph: shop\/E1 was answered by \S+ at \d{4}-\d\d-\d\dT[\d:.]+Z: option 1\.\n/;
+
+  it('given a second answer, then it says who answered what and when, and exits with 1', () =>
+    inScratch(async place => {
+      scripted(place, ['US-001'], [{ steps: [asks] }]);
+      await place.ralph(runScript);
+      expect((await place.ralph(['answer', 'E1', '--option', '1'])).code).toBe(0);
+      for (const id of ['E1', 'shop/E1']) {
+        const second = await place.ralph(['answer', id, '--skip']);
+        expect([second.code, second.stderr]).toEqual([1, expect.stringMatching(told)]);
+      }
+      const never = await place.ralph(['answer', 'E2', '--skip']);
+      expect([never.code, never.stderr]).toEqual([2, expect.stringContaining('No open question is called "E2"')]);
+    }));
+
+  it('given several answers at once, then one wins, and the others are told so', () =>
+    inScratch(async place => {
+      scripted(place, ['US-001'], [{ steps: [asks] }]);
+      await place.ralph(runScript);
+      const all = await Promise.all([1, 2, 3].map(() => place.start(['answer', 'E1', '--option', '1']).ended));
+      expect(all.map(one => one.code).sort()).toEqual([0, 1, 1]);
+      for (const { code, stderr } of all) if (code === 1) expect(stderr).toMatch(told);
+    }));
+
+  it.each(['option', 'text'])('given --%s twice, then nobody guesses which one is meant', flag =>
+    inScratch(async place => {
+      const twice = await place.ralph(['answer', 'E1', `--${flag}`, '1', `--${flag}=2`]);
+      expect([twice.code, twice.stderr]).toEqual([2, `ralph: --${flag} is given twice: 1 and 2.\n  Give it once.\n`]);
+    }),
+  );
+});
+
 describe.skipIf(!isInstalled('tmux'))('at a terminal (needs tmux)', () => {
   it.each([80, 60])('given %i columns, then Enter brings the question back, and ? all of it', columns =>
     inScratch(async place => {
@@ -134,10 +169,11 @@ describe.skipIf(!isInstalled('tmux'))('at a terminal (needs tmux)', () => {
       const line = `${quoted([pinnedNode, binary, ...runScript, '--yes'])}; exec cat`;
       const terminal = openTerminal(place, place.root, line, columns);
       try {
-        await terminal.shows('E1 [1, c, s, r, a, ?; Enter = read it again] >');
+        await terminal.shows('E1 (Enter = read it again) >');
+        expect(terminal.screen()).toContain('1 = that option, c = your own words, s = skip it');
         expect(terminal.screen()).not.toContain('| detail 60 of');
         terminal.keys('Enter');
-        await terminal.shows(/read it again\] >\s+\? E1 needs you \(stuck, US-001\): Which card\?/);
+        await terminal.shows(/read it again\) >\s+\? E1 needs you \(stuck, US-001\): Which card\?/);
         expect(terminal.screen()).not.toContain('| detail 60 of');
         terminal.keys('?', 'Enter');
         await terminal.shows('| detail 60 of');

@@ -1,6 +1,7 @@
 // `ralph run --json` for programs, and the run that finds nothing to do.
 import { describe, expect, it } from 'vitest';
-import { claims, inScratch, runScript, scripted } from './kit.ts';
+import { schemas } from '../../scripts/docs-schemas.ts';
+import { asks, claims, inScratch, runScript, scripted } from './kit.ts';
 
 describe('run --json', () => {
   it('prints the loop as one JSON object with the exit code', () =>
@@ -40,5 +41,28 @@ describe('run --json', () => {
         expect([told.code, rest, error.code]).toEqual([2, { version: 2, exitCode: 2 }, 'usage']);
         expect(told.stderr).toBe(`ralph: ${error.message}\n  ${error.hint}\n`);
       }
+    }));
+
+  it('of a dry run says what the command would do, with a loop as it really stands, and the card says the same', () =>
+    inScratch(async place => {
+      scripted(place, ['US-001', 'US-002'], [{ task: 'US-001', steps: [asks] }, claims()]);
+      const dry = async () => JSON.parse((await place.ralph([...runScript, '--dry-run', '--json'])).stdout);
+      expect(await dry()).toMatchObject({
+        version: 2,
+        dryRun: true,
+        would: 'start',
+        loop: null,
+        mode: 'prd',
+        checks: [],
+      });
+      await place.ralph(runScript);
+      const half = await dry();
+      expect(schemas['dry-run'].safeParse(half).error).toBeUndefined();
+      expect(half).toMatchObject({ would: 'resume', loop: { name: 'shop', state: 'not-running', tasks: { done: 1 } } });
+      const card = (await place.ralph([...runScript, '--dry-run'])).stdout;
+      expect(card).toMatch(/^loop +shop, would go on after iteration 2 \(1 done, 0 blocked, 0 skipped; open: E1/m);
+      expect(card).toMatch(/^left +48 of 50 iterations/m);
+      await place.ralph(['stop']);
+      expect(await dry()).toMatchObject({ would: expect.stringMatching(/^(start|ask)$/) });
     }));
 });

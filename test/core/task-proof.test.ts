@@ -39,7 +39,14 @@ describe('a task whose checks pass', () => {
     story.iteration('A', claims('A'));
     const outcomes = [{ name: 'judge', passed: true, detail: '', durationMs: 1, performer: 'claude' }];
     const events = story.when({ type: 'checked', iteration: 1, outcomes, newTests: true });
-    expect(only(events, 'task.closed').level).toBe('still-green');
+    expect(only(events, 'task.closed').level).toBe('passed');
+  });
+
+  it('given a check that nobody ran before, then nothing is called green before the first task that it passed for', () => {
+    const story = new Story(checks, [spec('A'), spec('B')]);
+    expect(closes(story, 'A')).toMatchObject({ verified: true, level: 'passed' });
+    expect(closes(story, 'B')).toMatchObject({ verified: true, level: 'still-green' });
+    expect(proofWords({ verified: true, level: 'passed' })).toBe('checks passed');
   });
 
   it('given a fork, then what its checks showed is told by the merge that closes it', () => {

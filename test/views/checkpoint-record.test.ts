@@ -182,7 +182,7 @@ describe('given an agent that did not report', () => {
     story.iteration('C', says('<escalate type="stuck"><summary>Which key?</summary></escalate>'));
     const none = { changes: [], lastChecks: [] };
     const { execution_state: execution } = checkpointRecord(story.state, facts({ ...none, iteration: 3, task: 'C' }));
-    expect(execution.completed_items).toEqual(['A: Title of A (checks still green)']);
+    expect(execution.completed_items).toEqual(['A: Title of A (checks passed)']);
     expect(execution.pending_items).toEqual(['D: Title of D']);
     expect(execution.blocked_items.map(({ item }) => item)).toEqual(['C: Title of C', 'B: Title of B']);
     expect(execution.blocked_items[0]?.reason).toBe('waits for an answer: Which key?');

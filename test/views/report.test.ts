@@ -1,8 +1,13 @@
 // Proves the account of a loop: as JSON for programs and as Markdown for people, both saying what was proven.
+
+import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
+import { terminalReport } from '../../src/cli/output/terminal-report.ts';
+import { makeStyle } from '../../src/cli/terminal.ts';
+import { columnsOf } from '../../src/text/columns.ts';
 import { isoTime } from '../../src/text/format.ts';
 import { LoopFold } from '../../src/views/fold.ts';
-import { type LoopReport, reportMarkdown } from '../../src/views/report.ts';
+import { type LoopReport, reportMarkdown, reportParts } from '../../src/views/report.ts';
 import { claims, failed, only, Story, says, spec, t0, usd } from '../core/given.ts';
 
 const told = (): Story => {
@@ -63,7 +68,7 @@ it('given a loop that was stopped, then the report holds its items, checks, erro
 it('given it as Markdown, then each task has a row that no text of an agent can break', () => {
   const story = told();
   const text = reportMarkdown(reportOf(story), story.state);
-  expect(text).toContain('| A | A \\| pipe | done | checks still green | 2 |');
+  expect(text).toContain('| A | A \\| pipe | done | checks passed | 2 |');
   expect(text).toMatch(/\| B \| Title of B \| blocked \| 2 attempts.* \| 2 \|/);
   expect(text).toContain('| C | Title of C | skipped |  | 0 |');
   expect(text).toContain('| D | Title of D | done | done before the loop | 0 |');
@@ -88,3 +93,47 @@ it('given HTML in a title or an error, then it stays text (B65)', () => {
   expect(text).toContain('\\</script>\\<img src=x onerror=alert(1)>');
   expect(text).not.toMatch(/(^|[^\\])<(script|img|\/script)/);
 });
+
+it('given a deleted test that a person accepted, then the report says what, by whom and when; not so where nobody did', () => {
+  const deleted = { kind: 'test-deleted', path: 'a.test.js', detail: 'it held 2 tests', severity: 'refuse' } as const;
+  const story = new Story({ checks: ['npm test'], checkpoints: true, tamperScreen: true }, [spec('A')]);
+  story.iteration('A', claims('A'));
+  const outcomes = [{ name: 'npm test', passed: true, detail: '', durationMs: 1 }];
+  story.when({ type: 'checked', iteration: 1, outcomes, doubts: [{ ...deleted, fingerprint: 'f1' }] });
+  expect(reportOf(story).accepted).toEqual([]);
+  story.after(1000).command({ type: 'answer', escalation: 'E1', answer: { kind: 'option', option: 2 } }, 'bob');
+  const report = reportOf(story);
+  const what = 'The test file a.test.js was deleted: it held 2 tests.';
+  expect(report.accepted).toEqual([{ task: 'A', by: 'bob', at: isoTime(story.now), what }]);
+  expect(reportMarkdown(report, story.state)).toContain(
+    `## Accepted by a person\n\n- A, accepted by bob at ${isoTime(story.now)}: ${what}\n`,
+  );
+});
+
+it('given the items of a goal, then they are as proven as their goal, and nothing by themselves', () => {
+  const part = { mode: 'goal', checks: ['npm test'] } as const;
+  const items = '{"completed": ["parse"], "pending": [], "phase": "complete"}';
+  const story = new Story(part, [spec('goal')]);
+  const proofs = (): readonly string[] => reportOf(story).items.map(one => one.note);
+  story.iteration('goal', says(`<report>${items}</report>\n\n${story.state.settings.promise}`));
+  expect(proofs()).toEqual(['', 'claimed by the agent']);
+  story.checked(true);
+  expect(proofs()).toEqual(['', 'with the goal: checks passed (npm test)']);
+  expect(reportMarkdown(reportOf(story), story.state)).toContain(
+    '| done | with the goal: checks passed (npm test) | 0 |',
+  );
+});
+
+it.each([60, 80])(
+  'given a terminal of %i columns, then headings, lists and tasks fit it, broken between words',
+  columns => {
+    const story = told();
+    const style = { ...makeStyle({ ascii: true }), columns: () => columns };
+    const text = stripVTControlCharacters(terminalReport(reportParts(reportOf(story), story.state), style));
+    expect(text.split('\n').filter(line => columnsOf(line) >= columns)).toEqual([]);
+    expect(text).toMatch(/^shop\n----\n\nStopped on request: /);
+    expect(text).toContain('\n  A  A | pipe (done, checks passed, 2 attempts)\n');
+    expect(text).toContain('\nErrors\n------\n  - iteration 3: ');
+    expect(text).not.toMatch(/[#\\]|\| task|undefined/);
+  },
+);

@@ -139,8 +139,8 @@ describe('in goal mode', () => {
     const report = reportOf(story);
     expect(report.items.map(({ id, title, status, verified, note }) => [id, title, status, verified, note])).toEqual([
       ['goal', 'Title of goal', 'pending', null, ''],
-      ['item-1', 'plan', 'done', false, ''],
-      ['item-2', 'form | "x"', 'done', false, ''],
+      ['item-1', 'plan', 'done', false, 'claimed by the agent'],
+      ['item-2', 'form | "x"', 'done', false, 'claimed by the agent'],
       ['item-3', 'docs', 'pending', null, ''],
       ['item-4', 'mail', 'blocked', null, 'no server'],
     ]);
@@ -148,7 +148,9 @@ describe('in goal mode', () => {
       ['goal', performers[0]],
       ['goal', performers[0]],
     ]);
-    expect(reportMarkdown(report, story.state)).toContain('| item-2 | form \\| "x" | done | closed unverified | 0 |');
+    expect(reportMarkdown(report, story.state)).toContain(
+      '| item-2 | form \\| "x" | done | claimed by the agent | 0 |',
+    );
   });
 
   it('the report answers for reason, items, iterations, tokens, cost, checks, checkpoints and errors', () => {

@@ -29,7 +29,13 @@ export type Gate =
   /** `state`: of a loop that goes on. */
   /** The user's own settings changed while agents worked: yes says that a person did it. */
   | { readonly id: 'settings-changed'; readonly changed: ChangedSettings; readonly isAllowed: boolean }
-  | { readonly id: 'start'; readonly prepared: Prepared; readonly name: string; readonly state: State | undefined }
+  | {
+      readonly id: 'start';
+      readonly prepared: Prepared;
+      readonly loop: string;
+      readonly name: string;
+      readonly state: State | undefined;
+    }
   /** Checks fail before any work; `isAllowed`: the settings say that it may begin all the same. */
   | { readonly id: 'red-checks'; readonly red: readonly CheckResult[]; readonly isAllowed: boolean }
   /** Boxes of a plan say that something is done of which there is no record: `doubt` is a sentence. */
@@ -163,7 +169,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   const { by, say, announce } = host;
   const doubted = await doubtedSettings(prepared, host);
   if (doubted !== undefined) return { type: 'declined', gate: doubted };
-  const start: Gate = { id: 'start', prepared, name, state };
+  const start: Gate = { id: 'start', prepared, loop, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
   for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
   const workspace =

@@ -1,9 +1,22 @@
 // `ralph answer`: the human's five answers from any terminal.
+import { freshId } from '../../app/app.ts';
 import type { Answer } from '../../core/event.ts';
+import type { Command } from '../../core/input.ts';
 import { sameList } from '../../core/task.ts';
+import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
-import { type Context, deliveryWords, type Flags, givenText, sendCommand, textFlag, type Words } from '../context.ts';
+import {
+  type Context,
+  type Delivery,
+  deliveryWords,
+  type Flags,
+  givenText,
+  sendCommand,
+  textFlag,
+  type Words,
+} from '../context.ts';
+import { alreadyAnswered, answerTo } from '../questions/answered.ts';
 import { findQuestion, type OpenQuestion } from '../questions/open.ts';
 import { unreadyWords } from '../task-words.ts';
 import { confirm, oneLine } from '../terminal.ts';
@@ -62,13 +75,41 @@ async function agreed({ say }: Context, found: readonly OpenQuestion[], flags: F
   return confirm(`Answer all ${found.length} alike? Press Enter for yes, Ctrl-C to leave `);
 }
 
-async function answerOne(context: Context, found: OpenQuestion, answer: Answer): Promise<void> {
+async function sendAnswer(context: Context, found: OpenQuestion, given: Given, after: number): Promise<Delivery> {
+  const { row, escalation } = found;
+  const command = { type: 'answer', escalation: escalation.id, ...given } as const;
+  try {
+    return await sendCommand(context, row, [command]);
+  } finally {
+    await refuseLost(context, found, given, after); // in the place of a refusal too: it says more
+  }
+}
+
+type Given = Pick<Extract<Command, { type: 'answer' }>, 'answer' | 'request'>;
+
+/** Of several answers one counts: who gave another is told whose it was. */
+async function refuseLost(context: Context, found: OpenQuestion, given: Given, after?: number): Promise<void> {
+  const settled = await answerTo(context, found.row, found.escalation.id, after);
+  if (settled === undefined) return; // not taken up yet, or kept without effect
+  const { request, answer, by } = settled.event;
+  // A loop that an older Ralph runs says no request.
+  const isOurs =
+    request === undefined
+      ? canonical([by, answer]) === canonical([context.by, given.answer])
+      : request === given.request;
+  if (!isOurs) throw alreadyAnswered(settled);
+}
+
+async function answerOne(context: Context, found: OpenQuestion, given: Given): Promise<void> {
   const { row, escalation, isLate } = found;
+  const { answer } = given;
   const loops = await context.loops({ write: true });
-  const { state: before } = await loops.look(row);
-  if (!before.questions.open.some(one => one.id === escalation.id))
+  const { state: before, seq } = await loops.look(row);
+  if (!before.questions.open.some(one => one.id === escalation.id)) {
+    await refuseLost(context, found, given);
     return context.say(`${row.name}/${escalation.id}: answered together with another.`);
-  const outcome = await sendCommand(context, row, [{ type: 'answer', escalation: escalation.id, answer }]);
+  }
+  const outcome = await sendAnswer(context, found, given, seq);
   if (isLate) {
     context.say(`Answer to ${row.name}/${escalation.id}: kept as late; its loop has ended, so it has no effect.`);
     return context.say(`  To ask it again: ralph resume ${row.name}`);
@@ -95,6 +136,7 @@ export async function execute(context: Context, ids: Words, flags: Flags): Promi
   all.push(...alike.filter(isNew));
   for (const one of all) refuseGuess(one, flags);
   const answer = await readAnswer(context, flags, Math.min(...all.map(one => one.escalation.options.length)));
-  for (const one of all) await answerOne(context, one, answer);
+  const request = await freshId();
+  for (const one of all) await answerOne(context, one, { answer, request });
   return 0;
 }

@@ -8,8 +8,6 @@ import { UsageError } from '../../text/errors.ts';
 import { type Context, type Flags, placeOf, type Words } from '../context.ts';
 import { refuseWithoutTerminal } from '../interactive.ts';
 import { finish, isInteractive, terminalHost, withoutAgent } from '../run-host.ts';
-import { runSummary } from '../run-summary.ts';
-import { makeStyle } from '../terminal.ts';
 
 export async function execute(context: Context, [file]: Words, flags: Flags): Promise<number> {
   const draft = { ...placeOf(context), file, flags };
@@ -28,14 +26,7 @@ export async function runDraft(context: Context, draft: Draft): Promise<number> 
   if (prepared.config.interactive)
     refuseWithoutTerminal(prepared.performers, isDry || isInteractive(flags), prepared.mode.conversation !== undefined);
   for (const notice of prepared.notices) context.say(`note: ${notice}`);
-  if (isDry) {
-    const isJson = flags['json'] === true;
-    const card = runSummary(prepared, undefined, makeStyle(flags, isJson ? process.stderr : process.stdout));
-    if (isJson) context.say(card);
-    else context.out(card);
-    context.say('Dry run: nothing was started or written.');
-    return 0;
-  }
+  if (isDry) return (await import('../dry-run.ts')).sayDryRun(context, prepared);
   growRoom(1);
   const settling = setTimeout(settle, settledMs).unref();
   try {

@@ -1,6 +1,8 @@
 // `ralph` alone: the ways to start in a dozen lines, then how things stand here: what the last loop did, what waits, what next.
 
-import { relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { Look } from '../../app/loops/loops.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf, isTakenBack, reopenLine } from '../../views/ending.ts';
@@ -21,12 +23,34 @@ export const commands = `Ralph works with coding agents until it is done and pro
   ralph doctor | agents list | help COMMAND     what is installed; every flag
 `;
 
+/** The newest project of `ralph init` that nobody has been asked about yet. */
+async function briefOf(directory: string): Promise<string | undefined> {
+  const folder = join(directory, '.artefacts');
+  const names = await readdir(folder).catch(() => []);
+  return names.findLast(
+    name => existsSync(join(folder, name, 'spec.md')) && !existsSync(join(folder, name, 'tasks.json')),
+  );
+}
+
+function jsonProblem(text: string): string | undefined {
+  try {
+    JSON.parse(text.replace(/^\ufeff/, ''));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 /** Where no loop was run yet. */
 async function firstStep(directory: string): Promise<string> {
   const { findDocument } = await import('../../modes/find-document.ts');
   const found = await findDocument({ directory, home: '', flags: { dryRun: true } }).catch(() => undefined);
+  const brief = found === undefined ? await briefOf(directory) : undefined;
+  if (brief !== undefined) return `Next here: ralph interview ${brief}   (its brief is .artefacts/${brief}/spec.md)`;
   if (found === undefined) return 'Next here: ralph demo   (there is no document in this folder)';
   const file = relative(directory, found.path);
+  const problem = file.endsWith('.json') ? jsonProblem(await readFile(found.path, 'utf8').catch(() => '')) : undefined;
+  if (problem !== undefined) return `Next here: mend ${file}, which is no JSON (${oneLine(problem)})`;
   const project = /^\.artefacts\/([^/]+)\//.exec(file)?.[1];
   return `Next here: ralph ${project === undefined ? `run ${file}` : `execute ${project}`} --verify 'YOUR TESTS'`;
 }

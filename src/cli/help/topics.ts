@@ -1,5 +1,7 @@
 // Topics of `ralph help TOPIC`: what is about no single command. The reference page shows the same table of exit codes.
 
+import { levelMeanings, levelWords, type ProofLevel } from '../../core/task.ts';
+
 interface ExitCode {
   readonly code: string;
   readonly means: string;
@@ -50,6 +52,8 @@ interface Topic {
   readonly rows: readonly (readonly [term: string, meaning: string])[];
 }
 
+const levels = Object.keys(levelWords) as ProofLevel[];
+
 const unmarked = (text: string): string => text.replaceAll('`', '');
 
 export const topics: Readonly<Record<string, Topic>> = {
@@ -60,9 +64,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   done: {
     summary: 'what "done" means: an agent only claims it; your checks decide',
     rows: [
-      ['proven', 'a check was red before and is green by this work, or the work brought its own passing tests'],
-      ['checks still green', 'every check passes, but it passed before the work as well'],
-      ['closed unverified', 'no check was set (--verify), so the agent was taken at its word'],
+      ...levels.map(level => [levelWords[level], levelMeanings[level]] as const),
       ['blocked', 'its attempts are used up; its files are set aside, and ralph task retry ID opens it again'],
       ['skipped', 'left out by you; ralph task retry ID opens it again'],
     ],

@@ -5,6 +5,7 @@ import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { anyOf } from '../../text/format.ts';
 import type { Context } from '../context.ts';
+import { alreadyAnswered, answerTo } from './answered.ts';
 
 export interface OpenQuestion {
   readonly row: LoopRow;
@@ -35,6 +36,21 @@ export async function openQuestions(context: Context, loop?: string, write = fal
 const namesOf = (questions: readonly OpenQuestion[]): string =>
   anyOf(questions.slice(0, 3).map(({ row, escalation }) => `${row.name}/${escalation.id}`));
 
+/** Of the loop that is named, else of the newest one of this folder that has asked it. */
+async function settledQuestion(context: Context, loop: string | undefined, id: string, write: boolean) {
+  if (!/^E\d+$/.test(id)) return undefined;
+  const loops = await context.loops({ write });
+  const rows =
+    loop === undefined
+      ? await loops.ofFolder(context.directory)
+      : [await loops.find(loop, { directory: context.directory, toChange: write })];
+  for (const row of rows) {
+    const settled = await answerTo(context, row, id);
+    if (settled !== undefined) return settled;
+  }
+  return undefined;
+}
+
 /** E1 alone is one of this folder; elsewhere its loop must be named. */
 export async function findQuestion(context: Context, word: string, write = false): Promise<OpenQuestion> {
   const at = word.lastIndexOf('/');
@@ -48,8 +64,11 @@ export async function findQuestion(context: Context, word: string, write = false
       `No loop of this folder has an open ${id}, but another folder has one.`,
       `Name its loop: ralph answer ${namesOf(all)}`,
     );
-  if (only === undefined)
+  if (only === undefined) {
+    const settled = await settledQuestion(context, loop, id, write);
+    if (settled !== undefined) throw alreadyAnswered(settled);
     throw new UsageError(`No open question is called ${JSON.stringify(word)}.`, 'See the open ones: ralph inbox');
+  }
   if (second !== undefined)
     throw new UsageError(
       `${meant.length} loops of this folder have an open ${id}.`,

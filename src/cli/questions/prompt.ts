@@ -2,7 +2,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
-import { answerLine, isChoice } from '../../views/question.ts';
+import { answerLine, isChoice, isOption } from '../../views/question.ts';
 import type { LiveView } from '../live.ts';
 import { hanging, type Style } from '../terminal.ts';
 import { questionCard } from './card.ts';
@@ -42,15 +42,18 @@ function keysOf(escalation: Escalation): readonly (readonly [string, string])[] 
   const count = escalation.options.length;
   const others = [
     ['c', 'your own words'],
-    ['s', 'skip it'],
-    ['r', 'try again'],
-    ['a', 'end the loop'],
+    ['s', 'skip it', 'skip'],
+    ['r', 'try again', 'retry'],
+    ['a', 'end the loop', 'abort'],
   ] as const;
+  const left = others.filter(
+    ([key, , answer]) =>
+      (!isChoice(escalation) || key === 's' || key === 'a') && !(answer !== undefined && isOption(escalation, answer)),
+  );
   return [
     ...(count === 0 ? [] : [[count === 1 ? '1' : `1-${count}`, 'that option'] as const]),
-    ...others.filter(([key]) => !isChoice(escalation) || key === 's' || key === 'a'),
-    ['Enter', 'the question again'],
-    ['?', 'all of it'],
+    ...left.map(([key, does]) => [key, does] as const),
+    ['?', 'all of the question'],
   ];
 }
 
@@ -68,13 +71,8 @@ async function replyTo(
   stop: AbortSignal,
   show: (isWhole: boolean) => void,
 ): Promise<Answer> {
-  const keys = keysOf(escalation)
-    .map(([key]) => key)
-    .filter(key => key !== 'Enter');
   for (;;) {
-    const text = await lines.question(`${escalation.id} [${keys.join(', ')}; Enter = read it again] > `, {
-      signal: stop,
-    });
+    const text = await lines.question(`${escalation.id} (Enter = read it again) > `, { signal: stop });
     const reply = readReply(text, escalation.options.length, isChoice(escalation));
     if (reply.kind === 'invalid') process.stderr.write(`${reply.why}\n`);
     else if (reply.kind === 'show') show(reply.isWhole);

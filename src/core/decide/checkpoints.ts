@@ -1,7 +1,8 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import { type Escalation, type EventOf, type Head, madeLabel, type NewEvent, noIteration } from '../event.ts';
+import { madeLabel } from '../checkpoint-label.ts';
+import { type Escalation, type EventOf, type Head, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Displaced, Question } from '../input.ts';
 import { isDisplaced, type State } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -28,11 +29,12 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
 
-export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256, skipped, files, head }) => {
+export const checkpointed: Decide<'checkpointed'> = (state, made) => {
+  const { mark, ref, sha256, skipped, files, head, documentHash } = made;
   const due = state.checkpoints.due[0];
   if (due === undefined || mark.number !== state.checkpoints.made + 1) return [];
   const { iteration, kind, request, task } = due;
-  const label = madeLabel(due, files !== undefined);
+  const label = madeLabel(state, due, { files, documentHash });
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
   const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, head, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];

@@ -28,7 +28,7 @@ export interface Ending {
 }
 
 /** The task has used up its attempts: it is blocked so that others can go on. */
-export function blockIfSpent(state: State, id: string, error?: string): readonly NewEvent[] {
+export function blockIfSpent(state: State, id: string, error?: string, refused?: string): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
   if (task === undefined || isSingleTask(state)) return [];
   const attemptsMax = attemptsMaxOf(state, task);
@@ -37,14 +37,16 @@ export function blockIfSpent(state: State, id: string, error?: string): readonly
   const flag = countsRetries && attemptsMax > 1 ? `--retries ${attemptsMax - 1}` : '--max-attempts';
   const by = task.spec.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
   const how = error === undefined ? 'without a proven result' : 'failed';
-  const last = error === undefined ? '' : `; the last error: ${takeCharacters(error.replace(/\s+/g, ' '), 300)}`;
+  const said = error ?? refused;
+  const name = error === undefined ? 'claim' : 'error';
+  const last = said === undefined ? '' : `; the last ${name}: ${takeCharacters(said.replace(/\s+/g, ' '), 300)}`;
   const because = `${plural(task.attempts, 'attempt')} ${how}, ${attemptsMax} allowed${by}${last}`;
   return [{ type: 'task.blocked', task: id, because }];
 }
 
 /** A step of a large task uses up no attempt. */
-export const blockUnlessAdvance = ({ state, live, signals }: Ending): readonly NewEvent[] =>
-  isAdvance(state, live, signals.report) ? [] : blockIfSpent(state, live.task);
+export const blockUnlessAdvance = ({ state, live, signals }: Ending, refused?: string): readonly NewEvent[] =>
+  isAdvance(state, live, signals.report) ? [] : blockIfSpent(state, live.task, undefined, refused);
 
 /** Questions are bounded per task (ADR 11): then the task is blocked. */
 export function askOrBlock(
@@ -105,7 +107,7 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
-  return [...events, ...(claimed === undefined ? blockUnlessAdvance(ending) : claim(ending, claimed))];
+  return [...events, ...(claimed === undefined ? blockUnlessAdvance(ending, refused) : claim(ending, claimed))];
 }
 
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */
@@ -193,6 +195,12 @@ function leftOpen(state: State, { report, isReportUnread }: Signals): string | u
   return `${whose} lists ${items}${how}`;
 }
 
+/** After the last round nobody looks again: then a fix that changed nothing would pass for one. */
+function isUnmended({ settings: { policy, rounds }, document, tasks }: State, id: string): boolean {
+  const { spec, documentBefore } = findTask(tasks, id) ?? {};
+  return policy.achievedBy === 'rounds' && spec?.round === rounds && documentBefore === document.hash;
+}
+
 /** The claim of an iteration that ended well, or why what looks like one is none. */
 export function claimOf(
   state: State,
@@ -204,6 +212,8 @@ export function claimOf(
   const claimed = doneLine(signals, task) ?? edit(isEdited, task) ?? byPolicy(state, signals);
   if (claimed === undefined)
     return claimsBy === 'checkbox' && signals.checkboxRefused !== undefined ? { refused: signals.checkboxRefused } : {};
+  if (isUnmended(state, task))
+    return { refused: `${task} is not fixed: the document is as it was before, and no reviewer looks at it again` };
   const open = claimsBy === 'report' ? leftOpen(state, signals) : undefined;
   if (open === undefined) return { claimed };
   const shape = signals.reportRefused === undefined ? '' : `. ${signals.reportRefused}`;

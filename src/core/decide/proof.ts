@@ -184,13 +184,11 @@ function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly
   return closedBy(state, claim, input, events);
 }
 
-/** Checks that failed when the loop began, while no task has been closed by passing ones since. */
-function redBefore({ loop: { baseline = [] }, tasks }: State, task: string): ReadonlySet<string> {
-  const red = baseline.filter(one => !one.passed).map(one => one.check);
-  const isOver =
-    red.length > 0 && [...allTasks(tasks)].some(one => one.id !== task && one.status === 'done' && one.verified);
-  return new Set(isOver ? [] : red);
-}
+/** Passing checks have closed another task of this loop: they were green before this one. */
+const wereGreenSince = ({ tasks }: State, task: string): boolean =>
+  [...allTasks(tasks)].some(
+    one => one.id !== task && one.status === 'done' && one.verified && one.spec.completion === undefined,
+  );
 
 /** `outcomes`: all passed. What an agent thinks of the work (a judge) is no check. `newTests`: the work added or changed tests. */
 function levelBy(
@@ -201,9 +199,19 @@ function levelBy(
 ): ProofLevel {
   if (outcomes.length === 0) return 'unverified';
   const commands = outcomes.filter(one => one.performer === undefined);
-  const red = redBefore(state, task);
-  return commands.some(one => red.has(one.name)) || (newTests && commands.length > 0) ? 'proven' : 'still-green';
+  if (commands.length === 0) return 'passed';
+  if (newTests) return 'proven';
+  if (wereGreenSince(state, task)) return 'still-green';
+  const before = (state.loop.baseline ?? []).filter(({ check }) => commands.some(one => one.name === check));
+  if (before.some(one => !one.passed)) return 'proven';
+  return before.length > 0 ? 'still-green' : 'passed';
 }
+
+/** Why a level below `proven` is no more. */
+const lessThanProven: { readonly [Level in ProofLevel]?: string } = {
+  'still-green': ', as before: no new test',
+  passed: '; not run before the work, and no new test',
+};
 
 /** All checks passed. In a fork the merge closes it. */
 function closedBy(
@@ -216,10 +224,8 @@ function closedBy(
   const level = levelBy(state, task, outcomes, newTests === true);
   if (state.settings.worktreePerTask) return events.map((one, at) => withLevel(one, at === events.length - 1, level));
   const verified = outcomes.length > 0;
-  const { baseline = [] } = state.loop;
-  const before = baseline.length > 0 ? ', as before: no new test' : '; not run before the work, and no new test';
   const because = verified
-    ? `claimed, and ${plural(outcomes.length, 'check')} passed${level === 'still-green' ? before : ''}${leftOutWords(state, input)}`
+    ? `claimed, and ${plural(outcomes.length, 'check')} passed${lessThanProven[level] ?? ''}${leftOutWords(state, input)}`
     : 'claimed by the agent, unverified: no check is configured';
   return [...events, { type: 'task.closed', task, iteration, verified, level, because }];
 }

@@ -46,8 +46,8 @@ export function raise(
 }
 
 /** A question that needs no answer of a person any more. */
-const answered = (id: string, answer: Answer, by: string, because: string): NewEvent => ({
-  type: 'escalation.answered',
+const answered = (id: string, answer: Answer, by: string, because: string) => ({
+  type: 'escalation.answered' as const,
   id,
   answer,
   by,
@@ -129,6 +129,7 @@ interface Answered {
   readonly place: number;
   readonly by: string;
   readonly isPolicy: boolean;
+  readonly request: string | undefined;
 }
 
 type Meaning = (answered: Answered) => readonly NewEvent[];
@@ -214,7 +215,7 @@ const endIteration: Meaning = ({ escalation: { iteration } }) =>
 const aboutHealth: Meanings = { retry: moreTime, 'more-time': moreTime, otherwise: endIteration };
 
 /** The same doubt may stand in the way of several tasks: one yes is enough. */
-function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] {
+function alsoAccepted({ state, escalation, by, request }: Answered): readonly NewEvent[] {
   const { id, findings = [] } = escalation;
   const accepted = new Set([...state.claims.acceptedFindings, ...findings]);
   return state.questions.open.flatMap((other): readonly NewEvent[] => {
@@ -223,7 +224,7 @@ function alsoAccepted({ state, escalation, by }: Answered): readonly NewEvent[] 
     if (other.id === id || other.kind !== 'tamper' || task === undefined || !isMet) return [];
     const because = `the same was accepted with ${id}`;
     return [
-      answered(other.id, chosen(other, 'accept', 'ask-again'), by, because),
+      { ...answered(other.id, chosen(other, 'accept', 'ask-again'), by, because), request },
       { type: 'work.accepted', task, iteration, findings: others, by, because },
     ];
   });
@@ -372,11 +373,11 @@ function whyKept(answer: Answer, escalation: Escalation | undefined): string | u
 }
 
 /** "Abort" ends the loop. A doubtful effect stays open: a loop that is resumed must not forget that nobody knows. */
-function answeredByAbort({ id, kind }: Escalation, by: string): readonly NewEvent[] {
+function answeredByAbort({ id, kind }: Escalation, by: string, request?: string): readonly NewEvent[] {
   const late = kind === 'effect' ? true : undefined;
   const because = `a human ended the loop${late ? ': kept, still open' : ''}`;
   return [
-    { type: 'escalation.answered', id, answer: { kind: 'abort' }, by, because, late },
+    { type: 'escalation.answered', id, answer: { kind: 'abort' }, by, because, late, request },
     { type: 'stop.asked', by, because: `${id} was answered with abort` },
   ];
 }
@@ -390,14 +391,14 @@ function unblocked({ tasks }: State, { task, kind }: Escalation, choice: string)
 
 export function answerQuestion(
   state: State,
-  { escalation: id, answer, policy }: Extract<Command, { type: 'answer' }>,
+  { escalation: id, answer, policy, request }: Extract<Command, { type: 'answer' }>,
   by: string,
 ): readonly NewEvent[] {
   const escalation = state.control.ended ? undefined : state.questions.open.find(one => one.id === id);
   const kept = whyKept(answer, escalation);
   if (escalation === undefined || kept !== undefined)
-    return [{ type: 'escalation.answered', id, answer, by, because: kept ?? '', late: true }];
-  if (answer.kind === 'abort') return answeredByAbort(escalation, by);
+    return [{ type: 'escalation.answered', id, answer, by, because: kept ?? '', late: true, request }];
+  if (answer.kind === 'abort') return answeredByAbort(escalation, by, request);
   const option = answer.kind === 'option' ? findOption(escalation.options, answer.option) : undefined;
   const text = option?.text ?? (answer.kind === 'text' ? answer.text : '');
   const place = option === undefined ? 0 : escalation.options.indexOf(option) + 1;
@@ -405,8 +406,8 @@ export function answerQuestion(
   const meaning = of[option?.id ?? answer.kind] ?? of.otherwise;
   const recorded: Answer = option === undefined ? answer : { kind: 'option', option: place };
   return [
-    answered(id, recorded, by, `a human answered: ${answer.kind}`),
+    { ...answered(id, recorded, by, `a human answered: ${answer.kind}`), request },
     ...unblocked(state, escalation, option?.id ?? answer.kind),
-    ...meaning({ state, escalation, text, place, by, isPolicy: policy === true }),
+    ...meaning({ state, escalation, text, place, by, isPolicy: policy === true, request }),
   ];
 }

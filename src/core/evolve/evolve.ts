@@ -260,6 +260,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     update(state, 'document', {
       unsaved: state.document.unsaved.filter(id => !event.tasks.includes(id)),
       hash: event.failed === undefined ? event.hash : state.document.hash,
+      written: event.failed === undefined ? event.hash : state.document.written,
     }),
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>

@@ -61,7 +61,10 @@ export function iterationStarted(state: State, event: EventOf<'iteration.started
   };
   if (event.again) return withLive(state, iteration, () => live);
   const active = markShown(
-    withTask(state, task, one => ({ ...one, status: 'active', attempts: attempt })),
+    withTask(state, task, one => {
+      const documentBefore = one.documentBefore ?? (one.spec.round === undefined ? undefined : state.document.hash);
+      return { ...one, status: 'active', attempts: attempt, documentBefore };
+    }),
     task,
   );
   return {

@@ -135,17 +135,23 @@ function named(tasks: readonly Task[]): string {
 
 function aboutIssues({ round, answers, fixes }: ReviewStanding): readonly (string | false)[] {
   const found = answers?.issues.length ?? 0;
-  const fixed = fixedCount(fixes.filter(task => task.spec.round === round));
+  const ofRound = fixes.filter(task => task.spec.round === round);
+  const fixed = fixedCount(ofRound);
+  const leftOut = ofRound.filter(task => task.status === 'skipped').length;
   const fixedOfOthers = fixedCount(fixes) - fixed;
   const blocked = fixes.filter(task => task.status === 'blocked');
   const later = fixedOfOthers - (answers?.fixedBefore ?? fixedOfOthers);
   const beyond = answers?.leftOut ? `, ${answers.leftOut} more were too many to take` : '';
   return [
-    found > 0 && `it found ${plural(found, 'issue')}: ${fixed} fixed and not reviewed again${beyond}`,
+    found > 0 &&
+      `it found ${plural(found, 'issue')}: ${fixed} fixed and not reviewed again${leftOut > 0 ? `, ${leftOut} left out` : ''}${beyond}`,
     later > 0 && `${plural(later, 'older issue')} fixed since and not reviewed again`,
     blocked.length > 0 && `${plural(blocked.length, 'issue')} could not be fixed ${named(blocked)}`,
   ];
 }
+
+/** Fixes explain that the document is another one than its reviewers saw. */
+const isMendedSince = ({ fixes, answers }: ReviewStanding): boolean => fixedCount(fixes) > (answers?.fixedBefore ?? 0);
 
 /** Who of the reviewers gave no answer. */
 function aboutReviewers({ finders, answers }: ReviewStanding): string | false {
@@ -179,7 +185,10 @@ export function reviewShortfall(state: State): string | undefined {
   const parts = [
     aboutReviewers(standing),
     ...aboutIssues(standing),
-    answers !== undefined && !standing.isSeen && 'the document was edited since, and not reviewed again',
+    answers !== undefined &&
+      !standing.isSeen &&
+      !isMendedSince(standing) &&
+      'the document was edited since, and not reviewed again',
     isUnsure && `confidence ${currentConfidence} of ${targetConfidence} (--target-confidence)`,
   ].filter(Boolean);
   return `review round ${round} of ${roundsMax} (--rounds): ${parts.join('; ')}`;

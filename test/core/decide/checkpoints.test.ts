@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { nothingChanged } from '../../../src/checks/tamper/screen.ts';
+import { madeLabel } from '../../../src/core/checkpoint-label.ts';
 import { describeFindings } from '../../../src/core/decide/proof.ts';
 import { houseSettings } from '../../../src/core/settings.ts';
 import type { Doubt, Finding } from '../../../src/core/task.ts';
@@ -317,6 +318,22 @@ describe('what a person changes while nobody works', () => {
     const mark = { checkpoint: 'c', number: story.state.checkpoints.made + 1, commit: 'c', tree: 't' };
     const made = story.when({ type: 'checkpointed', mark, ref: 'r', sha256: '', skipped: [], files });
     expect(made).toMatchObject([{ type: 'checkpoint.made', label, because: label }]);
+  });
+
+  it.each([
+    [
+      'the document is as Ralph wrote it',
+      ['docs/PRD.json'],
+      false,
+      'before going on; only Ralph itself wrote meanwhile',
+    ],
+    ['a person edited it since', ['docs/PRD.json'], true, 'what you changed meanwhile'],
+    ['another file was changed too', ['docs/PRD.json', 'a.txt'], false, 'what you changed meanwhile'],
+  ])('given that %s, then its label says whose it is', (_what, files, isEdited, label) => {
+    const document = { isLoaded: true, unsaved: [], hash: 'ours', written: 'ours' };
+    const loop = { ...new Story(kept).state.loop, document: '/somewhere/docs/PRD.json' };
+    const due = { kind: 'user-edits', label: 'what you changed meanwhile' } as const;
+    expect(madeLabel({ document, loop }, due, { files, documentHash: isEdited ? 'theirs' : 'ours' })).toBe(label);
   });
 
   it('is not told apart from the work of an iteration that was cut', () => {

@@ -242,9 +242,7 @@ describe('results.md', () => {
     finish(story);
     const { results } = shown(story.events);
     expect(results).toMatch(/^# Results of example-project\n\nAll tasks are completed\.\n\nReason: Done: /);
-    expect(results).toContain(
-      '- **T1** Create CLI skeleton (completed in iteration 1, checks still green): wrote z.py\n',
-    );
+    expect(results).toContain('- **T1** Create CLI skeleton (completed in iteration 1, checks passed): wrote z.py\n');
     expect(results).toContain(
       '- **T3** Say \\<script>\\*hello\\* there (completed in iteration 3, checks still green): wrote z.py\n',
     );
@@ -269,7 +267,7 @@ describe('results.md', () => {
       'Execution has halted: 1 of 3 tasks are completed.\n\nReason: Stopped: all iterations are used up',
     );
     expect(results).toContain(
-      '- **T1** Create CLI skeleton (completed in iteration 1, checks still green): All criteria hold.',
+      '- **T1** Create CLI skeleton (completed in iteration 1, checks passed): All criteria hold.',
     );
     expect(results).toMatch(/- \*\*T2\*\* Add the auth module \(pending, 1 attempt\): .*npm test/);
     expect(results).toContain('- **T3** Say \\<script>\\*hello\\* there (pending)\n');

@@ -76,7 +76,9 @@ describe('a review through the core', () => {
   it('is over and not done when its rounds are used up', () => {
     const story = start({ roundsMax: 1 });
     round(story, 1, answers(90, found('One')), answers(99));
-    story.iteration('I1', claims('I1'));
+    story.begin('I1');
+    story.when({ type: 'document', tasks: [], hash: 'mended' });
+    story.performed(claims('I1'));
     expect(ending(story)).toEqual({
       reason: 'max_iterations',
       limit: 'rounds',

@@ -1,8 +1,10 @@
 // Proves how a review grows and ends: rounds, one task per issue, no praise that nobody gave, the same after every crash.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Event } from '../../../src/core/event.ts';
 import { packState, type State, unpackState } from '../../../src/core/state.ts';
 import { allTasks, emptyTable, findTask, type TaskSpec } from '../../../src/core/task.ts';
+import { decide } from '../../../src/modes/decide.ts';
 import { isReviewLeftToPeople, reviewRules, reviewShortfall, reviewStanding } from '../../../src/modes/review/rules.ts';
 import { withParts } from '../../core/given.ts';
 import { found, ReviewWorld } from './review-world.ts';
@@ -14,6 +16,50 @@ const owner = found('Nobody owns the budget', { severity: 'critical', place: 'Mo
 const both = (world: ReviewWorld, round: number, confidence: number): ReviewWorld =>
   world.answers(`R${round}-adversarial`, confidence).answers(`R${round}-facilitator`, confidence);
 const once = (part: object = {}): ReviewWorld => new ReviewWorld({ reviewers: ['adversarial'], ...part });
+
+/** A fixer's attempt of which the last message claims the issue. */
+function claimed(world: ReviewWorld, task: string, changes: boolean): readonly Event[] {
+  const iteration = world.begin(task);
+  if (changes) world.append({ type: 'tasks.loaded', at: world.now, tasks: [], hash: 'changed', because: 'read again' });
+  const performed = { message: `Task ${task} complete` };
+  const events = decide(world.state, { type: 'performed', iteration, performed, chance: 0.5 }, world.now);
+  world.append(...events);
+  return events;
+}
+
+describe('an issue that a fixer calls mended', () => {
+  const inRound = (roundsMax: number) => once({ roundsMax }).answers('R1-adversarial', 70, limit);
+
+  it('given a document as it was, then it stays open in the last round, and the third time it is blocked', () => {
+    const world = inRound(1);
+    expect(claimed(world, 'I1', false)).toMatchObject([
+      { type: 'iteration.ended' },
+      { type: 'signal.read', accepted: false },
+    ]);
+    expect(world.status('I1')).toBe('pending');
+    claimed(world, 'I1', false);
+    const last = claimed(world, 'I1', false).at(-1);
+    expect(last).toMatchObject({ type: 'task.blocked', because: expect.stringContaining('I1 is not fixed') });
+    expect(isReviewLeftToPeople(world.state)).toBe(true);
+    world.skips('I1');
+    expect(reviewShortfall(world.state)).toContain('it found 1 issue: 0 fixed and not reviewed again, 1 left out');
+  });
+
+  it('given a change by this attempt or an earlier one of it, then it is fixed', () => {
+    const world = inRound(1);
+    world.append({ type: 'tasks.loaded', at: world.now, tasks: [], hash: 'before', because: 'another one mended' });
+    claimed(world, 'I1', false);
+    expect(world.status('I1')).toBe('pending');
+    claimed(world, 'I1', true);
+    expect(world.status('I1')).toBe('done');
+  });
+
+  it('given another round behind this one, then its reviewers say so: it may have been mended together with another', () => {
+    const world = inRound(2);
+    claimed(world, 'I1', false);
+    expect([world.status('I1'), world.ready()]).toEqual(['done', ['R2-adversarial']]);
+  });
+});
 
 describe('a review that begins', () => {
   it('has one reading task per reviewer, and nothing before the document was read', () => {
