@@ -89,6 +89,15 @@ export type TerminationReason =
 /** Which limit was met, where a reason has several or a person may raise it. */
 export type LimitId = Extract<LimitTable[LimitName], { readonly id: string }>['id'] | 'rounds';
 
+/** What files said of limits and servers when a person said yes to a plan. */
+export interface ApprovedTerms {
+  readonly limits: Partial<Limits>;
+  /** `hash`: of all that decides which program it is. */
+  readonly servers: Readonly<
+    Record<string, { readonly hash: string; readonly callMsMax: number; readonly idempotent: readonly string[] }>
+  >;
+}
+
 /** One row of a closed union: what it is, and what it carries. */
 export type Variant<Type extends string, Body = unknown> = { readonly type: Type } & Readonly<Body>;
 
@@ -367,7 +376,7 @@ export type Event =
   | Fact<'command.refused', { command: string; by: string; because: Because }>
   | Fact<'escalation.raised', { escalation: Escalation; because: Because }>
   | Fact<'escalation.answered', { id: string; answer: Answer; by: string; because: Because; late?: boolean }>
-  | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
+  | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because; terms?: ApprovedTerms }>
   | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
   | Fact<'guidance.delivered', { id: string; iteration: number; delivered: boolean; because: Because }>
   | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>

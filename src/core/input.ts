@@ -3,6 +3,7 @@
 import { type Fields, isFields } from '../text/fields.ts';
 import type {
   Answer,
+  ApprovedTerms,
   CheckpointMark,
   Escalation,
   EventOf,
@@ -63,7 +64,7 @@ export type Command =
   | Variant<'limits', { limits: Partial<Limits>; settings?: ChangedSettings }>
   | Variant<'checkpoint', { label: string; request?: string }>
   | Variant<'restore', Pick<EventOf<'restore.asked'>, 'to' | 'because' | 'overwrite' | 'tasks'>>
-  | Variant<'approve', { subject: string; hash: string; because: string }>
+  | Variant<'approve', { subject: string; hash: string; because: string; terms?: ApprovedTerms | undefined }>
   /** `again`: an action that was carried out, or may have been, is to be done once more. */
   | Variant<'task', { act: 'done' | 'skip' | 'retry'; task: string; again?: true; withWork?: true }>
   /** An agent tried to give a command (F34); it is only recorded. */
@@ -202,6 +203,16 @@ const changes: Shape = {
 const isChange = (value: unknown): boolean =>
   isFields(value) && Object.entries(value).every(([key, one]) => Object.hasOwn(changes, key) && changes[key]?.(one));
 
+const isTerms = (value: unknown): boolean =>
+  fits(value, {
+    limits: limits => isFields(limits) && Object.entries(limits).every(isBound),
+    servers: servers =>
+      isFields(servers) &&
+      Object.values(servers).every(one =>
+        fits(one, { hash: isText, callMsMax: Number.isInteger, idempotent: isNames }),
+      ),
+  });
+
 const isMark = (value: unknown): boolean =>
   fits(value, { number: Number.isInteger, checkpoint: isText, commit: isText, tree: isText });
 
@@ -226,7 +237,7 @@ const shapes: { readonly [Type in Command['type']]: Shape } = {
     tasks: optional(value => Array.isArray(value) && value.every(isTaskThen)),
   },
   refused: { command: isText },
-  approve: { subject: isText, hash: isText, because: isText },
+  approve: { subject: isText, hash: isText, because: isText, terms: optional(isTerms) },
   task: {
     act: value => ['done', 'skip', 'retry'].includes(String(value)),
     task: isText,

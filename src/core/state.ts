@@ -155,7 +155,7 @@ interface DocumentState {
   readonly hash: string;
   /** Hash of what a person says yes to, and that yes. */
   readonly contentHash?: string;
-  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because'>;
+  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because' | 'terms'>;
   /** Tasks whose status it does not show yet. */
   readonly unsaved: readonly string[];
 }

@@ -103,6 +103,8 @@ export interface ViewPlace {
   readonly document: string;
   /** The loop's own folder, out of the agent's reach. */
   readonly folder: string;
+  /** Whether agents are kept from what they may not write; absent: whoever writes the views does not know. */
+  readonly areConfined?: (() => boolean) | undefined;
 }
 
 /** Made from the ledger, and written when its text changed. `text` null: the file is to be gone. Paths are absolute. */

@@ -1,7 +1,7 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import { findTask, proofWords, type Task } from '../core/task.ts';
+import { findTask, proofWords, type Task, toolOf } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
@@ -32,7 +32,7 @@ function reportedItems(report: Report | undefined) {
 /** The row of one task. */
 export function itemOf(task: Task) {
   const { verified, note, ...view } = taskView(task);
-  return { ...view, verified: verified ?? null, note: note ?? '' };
+  return { ...view, verified: verified ?? null, note: note ?? '', tool: toolOf(task.spec) };
 }
 
 interface ReportInput {
@@ -106,7 +106,7 @@ export function reportMarkdown(report: LoopReport, state: State): string {
         item.status !== 'done'
           ? cell(item.note)
           : completion !== undefined
-            ? ownProof[completion]
+            ? `${ownProof[completion]}${'tool' in item && item.tool !== undefined ? ` with the tool ${cell(item.tool)}` : ''}`
             : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
       return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
     }),

@@ -311,8 +311,9 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'action.intended': (state, { iteration, key, repeatable }) =>
     withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
   'review.answered': state => state, // by the rules of its mode
-  'approval.given': (state, { hash, by, at, because }) =>
-    update(state, 'document', { approval: { hash, by, at, because } }),
+  // An answer to a question says yes to a text, and to no other terms.
+  'approval.given': (state, { hash, by, at, because, terms = state.document.approval?.terms }) =>
+    update(state, 'document', { approval: { hash, by, at, because, terms } }),
   'guidance.given': guidanceGiven,
   'guidance.delivered': guidanceDelivered,
   'windows.reported': (state, { performer, windows }) =>
