@@ -8,7 +8,7 @@ import { userConfigDirectory } from '../config/home.ts';
 import type { ReadMcpServers } from '../config/mcp.ts';
 import type { RunConfig } from '../config/resolve.ts';
 import type { Config } from '../config/settings.ts';
-import type { ApprovedTerms } from '../core/event.ts';
+import type { ApprovedTerms } from '../core/settings.ts';
 import type { TaskSpec } from '../core/task.ts';
 import type { ParsedDocument } from '../documents/document.ts';
 import { sha256Of } from '../engine/checkpoints.ts';

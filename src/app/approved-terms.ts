@@ -2,7 +2,7 @@
 // only after another yes.
 import { type McpServer, usualCallMs } from '../actions/mcp/server.ts';
 import type { RunConfig } from '../config/resolve.ts';
-import type { ApprovedTerms } from '../core/event.ts';
+import type { ApprovedTerms } from '../core/settings.ts';
 import { type LimitName, type Limits, limitFlag, limitNames, limitTable } from '../core/settings.ts';
 import { UsageError } from '../text/errors.ts';
 

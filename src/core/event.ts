@@ -1,10 +1,10 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
 import type { Repetition } from '../messages/repetition.ts';
-import type { Report } from '../messages/report.ts';
+import type { NotedObstacle, Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
+import type { ApprovedTerms, ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
 import type { Doubt, Order, ProofLevel, TaskSpec, TaskThen } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
@@ -88,15 +88,6 @@ export type TerminationReason =
 
 /** Which limit was met, where a reason has several or a person may raise it. */
 export type LimitId = Extract<LimitTable[LimitName], { readonly id: string }>['id'] | 'rounds';
-
-/** What files said of limits and servers when a person said yes to a plan. */
-export interface ApprovedTerms {
-  readonly limits: Partial<Limits>;
-  /** `hash`: of all that decides which program it is. */
-  readonly servers: Readonly<
-    Record<string, { readonly hash: string; readonly callMsMax: number; readonly idempotent: readonly string[] }>
-  >;
-}
 
 /** One row of a closed union: what it is, and what it carries. */
 export type Variant<Type extends string, Body = unknown> = { readonly type: Type } & Readonly<Body>;
@@ -222,6 +213,8 @@ export type Event =
         failure?: Failure;
         handoff?: HandoffTrigger;
         report?: Report;
+        /** Written into the file of obstacles instead of the report. */
+        noted?: readonly NotedObstacle[];
         toolCalls?: number;
         /** It ended well and did not claim its task. */
         unclaimed?: true;

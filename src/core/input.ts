@@ -1,9 +1,9 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
 
+import type { NotedObstacle } from '../messages/report.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import type {
   Answer,
-  ApprovedTerms,
   CheckpointMark,
   Escalation,
   EventOf,
@@ -14,7 +14,7 @@ import type {
   Variant,
 } from './event.ts';
 import type { Failure } from './failure.ts';
-import { type ChangedSettings, type Limits, limitNames, limitRow } from './settings.ts';
+import { type ApprovedTerms, type ChangedSettings, type Limits, limitNames, limitRow } from './settings.ts';
 import type { State } from './state.ts';
 import type { Doubt, TaskMark, TaskSpec } from './task.ts';
 
@@ -30,6 +30,8 @@ export interface Performed {
   /** The document calls its task blocked now, and why, as far as it says so. */
   readonly blockedEdit?: string;
   readonly toolCalls?: number;
+  /** What it wrote itself into the file of obstacles, and why what it wrote there cannot be taken. */
+  readonly noted?: { readonly obstacles: readonly NotedObstacle[]; readonly problem?: string } | undefined;
 }
 
 export interface CheckOutcome {
@@ -175,7 +177,8 @@ export const isBound = ([key, value]: readonly [string, unknown]): boolean => {
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isTable = (value: unknown): boolean => isFields(value) && Object.values(value).every(isText);
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isNames = (value: unknown): boolean => isTexts(value) && (value as readonly unknown[]).length > 0;
 const optional =
   (isValid: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
@@ -209,7 +212,7 @@ const isTerms = (value: unknown): boolean =>
     servers: servers =>
       isFields(servers) &&
       Object.values(servers).every(one =>
-        fits(one, { hash: isText, callMsMax: Number.isInteger, idempotent: isNames }),
+        fits(one, { hash: isText, callMsMax: Number.isInteger, idempotent: isTexts }),
       ),
   });
 

@@ -89,6 +89,14 @@ const ownProof: Readonly<Record<NonNullable<Task['spec']['completion']>, string>
   result: 'carried out',
 };
 
+function proofOf(item: LoopReport['items'][number], state: State): string {
+  const { completion } = findTask(state.tasks, item.id)?.spec ?? {};
+  if (item.status !== 'done') return cell(item.note);
+  const tool = 'tool' in item && item.tool !== undefined ? ` with the tool ${cell(item.tool)}` : '';
+  if (completion !== undefined) return `${ownProof[completion]}${tool}`;
+  return proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
+}
+
 export function reportMarkdown(report: LoopReport, state: State): string {
   const lines = [
     `# ${cell(report.name)}`,
@@ -100,16 +108,10 @@ export function reportMarkdown(report: LoopReport, state: State): string {
     '',
     '| task | title | status | proof | attempts |',
     '|---|---|---|---|---|',
-    ...report.items.map(item => {
-      const { completion } = findTask(state.tasks, item.id)?.spec ?? {};
-      const proof =
-        item.status !== 'done'
-          ? cell(item.note)
-          : completion !== undefined
-            ? `${ownProof[completion]}${'tool' in item && item.tool !== undefined ? ` with the tool ${cell(item.tool)}` : ''}`
-            : proofWords({ verified: item.verified ?? undefined, level: 'level' in item ? item.level : undefined });
-      return `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proof} | ${item.attempts} |`;
-    }),
+    ...report.items.map(
+      item =>
+        `| ${cell(item.id)} | ${cell(item.title)} | ${statusWords[item.status] ?? item.status} | ${proofOf(item, state)} | ${item.attempts} |`,
+    ),
     '',
     `Checks: ${report.metrics.checks_passed} passed, ${report.metrics.checks_failed} failed. Claims refused: ${report.metrics.claims_refused}. Questions asked: ${report.metrics.escalations}.`,
   ];

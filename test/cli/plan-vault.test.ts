@@ -88,7 +88,7 @@ it.concurrent('a blocked plan is begun once: one note, one question, and another
       '**Step 1:** Do part 1',
       '**By:** the tool fail of the MCP server mail',
       '> Iteration 1: no such customer',
-      '> Iteration 3: no such customer',
+      '> Iteration 2: no such customer',
     ])
       expect(text).toContain(words);
   }));
@@ -111,7 +111,6 @@ it.runIf(isConfined)('a box that its owner ticks is the answer, a running watch 
     put(place, 'Approved/Plans/a.md', plan('a', call('fail'), '(action_type: notify_human)'));
     const live = place.start(['plan', 'watch', '--max-attempts', '1']);
     await live.says('ralph answer a/E1');
-    await live.says('note: '.length > 0 ? /E1/ : '');
     tick(place, 'a', 'leave-out');
     await live.says('Plan a: E1 was answered in its note.');
     await live.says('Done: 1 of 2 tasks done');
@@ -148,7 +147,7 @@ it.runIf(isConfined)('a confined agent can write no answer', () =>
   }),
 );
 
-it.concurrent('a tighter limit in .env counts at once, a looser one after another yes; another server command needs one too', () =>
+it.concurrent('a limit in .env that is tighter than when the plan was approved counts at once', () =>
   inScratch(async place => {
     servers(place, { timeout: '30s' });
     const step = '(action_type: notify_human)';
@@ -159,11 +158,21 @@ it.concurrent('a tighter limit in .env counts at once, a looser one after anothe
     expect((await place.ralph(['plan', 'run', 'a', '--quiet'])).code).toBe(3);
     expect(await count(place, 'iteration.started')).toBe(2);
     await place.ralph(['resume', 'a', '--max-iterations', '3', '--quiet']);
-    place.put('.env', 'MAX_PLAN_ITERATIONS=9\n');
-    // It is over by its limit; opened again it is as tight as before.
-    const looser = await place.ralph(['resume', 'a', '--quiet']);
-    expect(looser.stderr).toContain('not as approved, so it does not count: --max-iterations is 9 in a file; 3 holds');
     expect(await count(place, 'iteration.started')).toBe(3);
+  }));
+
+it.concurrent('a looser limit in .env after the yes does not count, until somebody says yes again', () =>
+  inScratch(async place => {
+    const step = '(action_type: notify_human)';
+    put(place, 'Plans/a.md', plan('a', step, step, step));
+    place.put('.env', 'MAX_PLAN_ITERATIONS=2\n');
+    await place.ralph(['plan', 'approve', 'a', '--yes']);
+    place.put('.env', 'MAX_PLAN_ITERATIONS=9\n');
+    const shown = await place.ralph(['run', 'vault/Approved/Plans/a.md', '--dry-run']);
+    expect(shown.stderr).toContain('it does not count: --max-iterations is 9 in a file; 2 holds');
+    expect((await place.ralph(['plan', 'approve', 'a', '--yes'])).stdout).toContain('--max-iterations is 9 in a file');
+    expect((await place.ralph(['plan', 'run', 'a', '--quiet'])).code).toBe(0);
+    expect(await count(place, 'approval.given')).toBe(2);
   }));
 
 it.concurrent('another command of an MCP server after the yes: exit 5, until somebody looks and says yes again', () =>
@@ -188,7 +197,7 @@ it.concurrent('a server that is mended while a watch runs: the plan that was ref
     await live.says('No MCP server is called "mail"');
     await live.says('Watching ');
     servers(place);
-    await live.says('Done: 1 of 1 tasks done');
+    await live.says('Done: 1 of 1 task done');
     live.child.kill('SIGINT');
     await live.ended;
     expect(existsSync(note(place, 'a'))).toBe(false);

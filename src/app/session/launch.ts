@@ -38,6 +38,7 @@ export async function engineFor(
       const at = { directory: directoryOf(parts, state, live.task), checkpoints: parts.checkpoints };
       return modeSession.promptInputs?.(state, live, at) ?? {};
     },
+    noted: modeSession.noted,
     archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, warn),
     doneFile: modeSession.doneFile?.(path),
     interactive: config.interactive,

@@ -3,8 +3,8 @@
 import { modelless, specOf } from '../../config/agents.ts';
 import { flagName, isKey, type Key, type Values } from '../../config/fields.ts';
 import type { RunConfig } from '../../config/resolve.ts';
-import type { ApprovedTerms } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
+import type { ApprovedTerms } from '../../core/settings.ts';
 import {
   type ChangedSettings,
   isBounded,

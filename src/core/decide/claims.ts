@@ -100,7 +100,8 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   for (const id of signals.doneElsewhere) {
     events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
   }
-  if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
+  const untaken = signals.reportRefused ?? ending.performed.noted?.problem;
+  if (untaken !== undefined) events.push(refuse(ending, 'report', '', untaken));
   if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);

@@ -144,7 +144,7 @@ async function openAnswered({ context, ledger, flags }: PlanRun, word: string | 
   const found = await openPlan(context, word, flags);
   const isAnswered =
     found.loop?.row.document === found.path &&
-    (await takeNoteAnswers(noteNeeds(context, ledger, found.root, flags), found.loop));
+    (await takeNoteAnswers(noteNeeds(context, ledger, found.root, flags), found.loop)) === 'taken';
   return isAnswered ? openPlan(context, word, flags) : found;
 }
 

@@ -59,7 +59,7 @@ const lastSeq = async ({ store }: Ledger, document: string): Promise<number> =>
 async function answeredIn(needs: WatchNeeds, id: string, changed: (path: string) => void): Promise<void> {
   const loop = await loopOfPlan(needs.ledger, { id, path: '' });
   if (loop === undefined || !isWithin(needs.root, loop.row.document)) return;
-  if (await takeNoteAnswers(needs, loop)) changed(loop.row.document);
+  if ((await takeNoteAnswers(needs, loop)) === 'taken') changed(loop.row.document);
 }
 
 /** Until it is stopped. `ready` is called when every plan that was there at the start is in the queue. */
@@ -241,8 +241,10 @@ async function waits(needs: WatchNeeds, { id }: PlanFile, loop: PlanLoop): Promi
 /** Its loop, with what a person has ticked in the note about it. */
 async function answeredLoop(needs: WatchNeeds, plan: PlanFile): Promise<PlanLoop | undefined> {
   const loop = await loopOfPlan(needs.ledger, plan);
-  const isAnswered = loop?.row.document === plan.path && (await takeNoteAnswers(needs, loop));
-  return isAnswered ? loopOfPlan(needs.ledger, plan) : loop;
+  if (loop?.row.document !== plan.path) return loop;
+  const became = await takeNoteAnswers(needs, loop);
+  if (became === 'refused') needs.waiting.add(waitKey(loop)); // said, and written into the note
+  return became === 'taken' ? loopOfPlan(needs.ledger, plan) : loop;
 }
 
 async function startAlone(needs: WatchNeeds, plan: PlanFile): Promise<number> {

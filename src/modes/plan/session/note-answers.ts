@@ -23,15 +23,18 @@ export interface NoteNeeds {
 /** Who is said to have answered: whoever may write into the vault. */
 export const noteAuthor = 'a note in the vault';
 
-/** Whether there was an answer, and it was taken. What is no answer is said, in the note too. */
-export async function takeNoteAnswers(needs: NoteNeeds, { row, state }: PlanLoop): Promise<boolean> {
+/** `refused`: what was ticked is no answer, and that is said, in the note too. */
+export async function takeNoteAnswers(
+  needs: NoteNeeds,
+  { row, state }: PlanLoop,
+): Promise<'taken' | 'refused' | 'none'> {
   const { ledger, root, say, areConfined, answer } = needs;
   const path = vaultPaths(root).blocked(state.loop.projectId);
-  if (state.control.ended || state.questions.open.length === 0 || !(await isPlainFile(path))) return false;
+  if (state.control.ended || state.questions.open.length === 0 || !(await isPlainFile(path))) return 'none';
   const read = await readText(path, noteBytesMax);
-  if (read.type !== 'text') return false;
+  if (read.type !== 'text') return 'none';
   const { answers, problem } = readAnswers(read.text, state.questions.open);
-  if (answers.length === 0 && problem === undefined) return false;
+  if (answers.length === 0 && problem === undefined) return 'none';
   const isKept = await areConfined();
   const agent = isKept ? await agentAtMove(ledger, root, path, areConfined) : undefined;
   const doubt =
@@ -40,11 +43,11 @@ export async function takeNoteAnswers(needs: NoteNeeds, { row, state }: PlanLoop
   if (why !== undefined) {
     say(`Plan ${state.loop.projectId}: what is ticked in its note is not taken: ${why}.`);
     await writeLoopViews(ledger, root, row, { areConfined: () => isKept, remark: why });
-    return false;
+    return 'refused';
   }
   for (const one of answers) {
     await answer(row.loop, one.escalation, one.answer);
     say(`Plan ${state.loop.projectId}: ${one.escalation} was answered in its note.`);
   }
-  return true;
+  return 'taken';
 }
