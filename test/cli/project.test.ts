@@ -56,7 +56,7 @@ describe('obstacles', () => {
   it('that an agent writes into obstacles.json itself are taken, and a later prompt knows them', () =>
     inScratch(async place => {
       const writes = `case $RALPH_TASK in T1) printf '{"obstacles": [{"id": "X", "message": "port 80 is taken"}]}' >$a/obstacles.json;; esac
-echo "Task $RALPH_TASK complete"`;
+echo w >$RALPH_TASK.txt; echo "Task $RALPH_TASK complete"`;
       given(place, writes, one);
       expect((await execute(place)).code).toBe(0);
       expect(read(place, 'obstacles.json')).toMatchObject({
@@ -69,7 +69,7 @@ echo "Task $RALPH_TASK complete"`;
     inScratch(async place => {
       given(
         place,
-        `case $RALPH_TASK in T1) echo oops >$a/obstacles.json;; esac; echo "Task $RALPH_TASK complete"`,
+        `case $RALPH_TASK in T1) echo oops >$a/obstacles.json;; esac; echo w >$RALPH_TASK.txt; echo "Task $RALPH_TASK complete"`,
         one,
       );
       expect((await execute(place)).code).toBe(0);

@@ -159,10 +159,8 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const modeSession = await openModeSession(modeName);
   const needs = { ...decided, readOnly: modeSession.readOnly?.(decided, decided.config) ?? [] };
   const agents = isOnlyRecorded ? {} : await buildPerformers(needs);
-  const hasActions = document.tasks.some(task => task.performer !== undefined);
-  const performers = hasActions && !isOnlyRecorded ? { ...agents, ...(await buildActions(needs)) } : agents;
-  const serversInReach = hasActions ? await configInReach(decided) : undefined;
-  const terms = mode.bindsText === true ? await termsNow(decided, document.tasks) : undefined;
+  const { actions, serversInReach, terms, notices: ofTerms } = await actionsOf(needs, isOnlyRecorded);
+  const performers = { ...agents, ...actions };
   const notices = [
     ...config.notices,
     ...found.notices,
@@ -170,8 +168,7 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
     ...document.notices,
     ...((await modeSession.notices?.(path, decided.settings)) ?? []),
     ...unknown,
-    ...(terms === undefined ? [] : looserNotices(decided, terms)),
-    ...(serversInReach === undefined ? [] : [reachNotice(serversInReach)]),
+    ...ofTerms,
   ];
   return {
     ...needs,
@@ -185,12 +182,20 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   };
 }
 
-const looserNotices = ({ approved, settings, document }: DecidedKnown, terms: ApprovedTerms): readonly string[] =>
-  looserWords(approved, terms, settings.limits).map(
-    one => `not as approved, so it does not count: ${one} (ralph plan approve ${document.id ?? ''})`,
-  );
-
-type DecidedKnown = Pick<Known, 'approved' | 'document'> & Pick<DecidedRun, 'settings'>;
+/** Who carries out actions, and what files say of them now against what was approved. */
+async function actionsOf(needs: Parameters<typeof buildActions>[0] & Known & DecidedRun, isOnlyRecorded: boolean) {
+  const { document, mode, approved, settings } = needs;
+  const hasActions = document.tasks.some(task => task.performer !== undefined);
+  const actions = hasActions && !isOnlyRecorded ? await buildActions(needs) : {};
+  const serversInReach = hasActions ? await configInReach(needs) : undefined;
+  const terms = mode.bindsText === true ? await termsNow(needs, document.tasks) : undefined;
+  const looser = terms === undefined ? [] : looserWords(approved, terms, settings.limits);
+  const notices = [
+    ...looser.map(one => `not as approved, so it does not count: ${one} (ralph plan approve ${document.id ?? ''})`),
+    ...(serversInReach === undefined ? [] : [reachNotice(serversInReach)]),
+  ];
+  return { actions, serversInReach, terms, notices };
+}
 
 /** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */
 function unknownTasks({ settings, typed, document, mode, path }: Known): readonly string[] {

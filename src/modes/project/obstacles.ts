@@ -37,7 +37,8 @@ const numberOf = (id: unknown): number => Number(/^O(\d{1,6})$/.exec(String(id))
 function toldBy(row: Fields, known: readonly Obstacle[]): readonly NotedObstacle[] {
   const message = cleaned(row['message']);
   const isResolved = row['resolved'] === true;
-  const same = known.find(one => one.id === row['id'] && oneLine(one.message, charsMax) === message);
+  // By its words: what an agent wrote stands there under an id of its own until the file is written anew.
+  const same = known.find(one => oneLine(one.message, charsMax) === message);
   if (same !== undefined) return isResolved && !same.resolved ? [{ message: same.id, resolved: true }] : [];
   // One that the state has forgotten is no news.
   const isOld = numberOf(row['id']) < numberOf(known[0]?.id);
