@@ -20,6 +20,7 @@ interface Case {
 }
 
 const promise = '<promise>LOOP_COMPLETE</promise>';
+const reached = '<promise>DONE</promise>';
 const tasks = {
   project_name: 'shop',
   version: 1,
@@ -51,7 +52,7 @@ const cases: readonly Case[] = [
     put: place => place.put('PROMPT.md', '# Do it\n'),
     done: ['prompt'],
   },
-  { mode: 'goal', words: ['run', 'reach it'], agent: works(promise), put: () => {}, done: ['goal'] },
+  { mode: 'goal', words: ['run', 'reach it'], agent: works(reached), put: () => {}, done: ['goal'] },
   {
     mode: 'project',
     words: ['execute', 'shop'],
