@@ -28,7 +28,7 @@ const plan = (id: string, ...steps: readonly string[]): string =>
   `---\nplan_id: ${id}\nobjective: Write to Acme\ntotal_steps: ${steps.length}\napproval_required: true\n---\n\n${steps.map((step, at) => `- [ ] **Step ${at + 1}:** Do part ${at + 1} ${step}`).join('\n')}\n`;
 
 const once = (place: Scratch, ...more: readonly string[]): Promise<Told> =>
-  place.ralph(['plan', 'watch', '--once', '--retries', '1', '--backoff-base', '1ms', ...more]);
+  place.ralph(['plan', 'watch', '--once', '--max-attempts', '1', ...more]);
 const note = (place: Scratch, id: string): string => vault(place, `Needs_Action/plan_blocked_${id}.md`);
 const read = (place: Scratch, id: string): string => readFileSync(note(place, id), 'utf8');
 const tick = (place: Scratch, id: string, option: string): void =>
@@ -88,7 +88,6 @@ it.concurrent('a blocked plan is begun once: one note, one question, and another
       '**Step 1:** Do part 1',
       '**By:** the tool fail of the MCP server mail',
       '> Iteration 1: no such customer',
-      '> Iteration 2: no such customer',
     ])
       expect(text).toContain(words);
   }));

@@ -159,7 +159,7 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const modeSession = await openModeSession(modeName);
   const needs = { ...decided, readOnly: modeSession.readOnly?.(decided, decided.config) ?? [] };
   const agents = isOnlyRecorded ? {} : await buildPerformers(needs);
-  const { actions, serversInReach, terms, notices: ofTerms } = await actionsOf(needs, isOnlyRecorded);
+  const { actions, serversInReach, terms, notices: ofTerms } = await actionsOf(needs, config, isOnlyRecorded);
   const performers = { ...agents, ...actions };
   const notices = [
     ...config.notices,
@@ -183,12 +183,16 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
 }
 
 /** Who carries out actions, and what files say of them now against what was approved. */
-async function actionsOf(needs: Parameters<typeof buildActions>[0] & Known & DecidedRun, isOnlyRecorded: boolean) {
+async function actionsOf(
+  needs: Parameters<typeof buildActions>[0] & Known & DecidedRun,
+  { settings: said }: RunConfig,
+  isOnlyRecorded: boolean,
+) {
   const { document, mode, approved, settings } = needs;
   const hasActions = document.tasks.some(task => task.performer !== undefined);
   const actions = hasActions && !isOnlyRecorded ? await buildActions(needs) : {};
   const serversInReach = hasActions ? await configInReach(needs) : undefined;
-  const terms = mode.bindsText === true ? await termsNow(needs, document.tasks) : undefined;
+  const terms = mode.bindsText === true ? await termsNow({ ...needs, settings: said }, document.tasks) : undefined;
   const looser = terms === undefined ? [] : looserWords(approved, terms, settings.limits);
   const notices = [
     ...looser.map(one => `not as approved, so it does not count: ${one} (ralph plan approve ${document.id ?? ''})`),

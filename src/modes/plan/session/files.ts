@@ -107,7 +107,7 @@ export const isPlainFile = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined))?.isFile() === true;
 
 /** The plan files of one folder, by name. */
-export async function plansIn(folder: string): Promise<readonly string[]> {
+async function plansIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
     .filter(entry => entry.isFile() && isPlanName(entry.name))
