@@ -288,6 +288,9 @@ export const schemas = {
         skipped: z.array(z.strictObject({ path: text, why: text })),
       }),
     ),
+    records: z
+      .array(z.strictObject({ number: count, at: time, iteration: count, task: text, label: text, phase: text }))
+      .describe('without files: after each iteration where no trees are kept, and of every good end'),
   }),
   'checkpoint-show': output({
     ...ofLoop,

@@ -6,25 +6,35 @@ import type { McpServer } from '../actions/mcp/server.ts';
 import type { Performer } from '../agents/performer.ts';
 import { userConfigDirectory } from '../config/home.ts';
 import type { ReadMcpServers } from '../config/mcp.ts';
+import type { RunConfig } from '../config/resolve.ts';
 import type { Config } from '../config/settings.ts';
+import type { ApprovedTerms } from '../core/settings.ts';
+import type { TaskSpec } from '../core/task.ts';
 import type { ParsedDocument } from '../documents/document.ts';
 import { sha256Of } from '../engine/checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { vaultRootOf } from '../text/step-path.ts';
 import type { AgentNeeds } from './agents/performers.ts';
 import { processLimits } from './agents/process-limits.ts';
+import { callMs, limitsInFiles, withinTerms } from './approved-terms.ts';
 
 const prefix = 'mcp:';
 
 /** Where the servers are named: never in the repository unless a person points there, for a server is a program. */
-function configPath({ config, env, directory }: Pick<AgentNeeds, 'config' | 'env' | 'directory'>): string {
-  if (config.mcpConfig !== undefined) return resolve(directory, config.mcpConfig);
-  const found = userConfigDirectory(env);
-  if ('path' in found) return join(found.path, 'mcp.json');
+function configPath(needs: Pick<AgentNeeds, 'config' | 'env' | 'directory'>): string {
+  const path = serversPath(needs);
+  if (path !== undefined) return path;
   throw new UsageError(
     'Nobody knows where your configuration lies.',
     'Name the file of MCP servers: --mcp-config FILE',
   );
+}
+
+/** Undefined: nobody knows where the user's configuration lies. */
+export function serversPath({ config, env, directory }: Pick<AgentNeeds, 'config' | 'env' | 'directory'>) {
+  if (config.mcpConfig !== undefined) return resolve(directory, config.mcpConfig);
+  const found = userConfigDirectory(env);
+  return 'path' in found ? join(found.path, 'mcp.json') : undefined;
 }
 
 const missingWords = (name: string, path: string, { isThere, servers }: ReadMcpServers): string => {
@@ -49,22 +59,46 @@ export async function missingServers(
   return names.filter(name => !read.servers.some(one => one.name === name)).map(name => missingWords(name, path, read));
 }
 
+export interface TermsPlace extends Pick<RunConfig, 'config' | 'settings' | 'sources'> {
+  readonly env: AgentNeeds['env'];
+  readonly directory: string;
+}
+
+/** What files say now of limits and of the servers of these tasks; a server that is not there yet is not among them. */
+export async function termsNow(place: TermsPlace, tasks: readonly TaskSpec[]): Promise<ApprovedTerms> {
+  const wanted = tasks.flatMap(({ order }) => (order?.type === 'mcp' ? [order.server] : []));
+  const isKnown = wanted.length > 0 && serversPath(place) !== undefined;
+  const { servers = [], written = {} } = isKnown ? (await readConfigured(place)).read : {};
+  const rows = servers
+    .filter(server => wanted.includes(server.name))
+    .map(server => {
+      const hash = sha256Of(written[server.name] ?? '');
+      return [server.name, { hash, callMsMax: callMs(server), idempotent: server.idempotent }];
+    });
+  return { limits: limitsInFiles(place), servers: Object.fromEntries(rows) };
+}
+
 /** Exit 7 when a server that a step names is not configured: nothing is written before this is known. */
-async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<readonly McpServer[]> {
+async function serversFor(needs: ActionNeeds, names: readonly string[]): Promise<readonly McpServer[]> {
   if (names.length === 0) return [];
   const { path, read } = await readConfigured(needs);
   const [problem, ...more] = read.problems;
   if (problem !== undefined) throw new UsageError(problem.message, more.map(one => one.message).join('\n  '));
   return names.map(name => {
     const server = read.servers.find(one => one.name === name);
-    if (server !== undefined) return server;
+    if (server !== undefined) return withinTerms(server, sha256Of(read.written[name] ?? ''), needs.approved);
     throw new UsageError(missingWords(name, path, read), 'Write it there, or name another file: --mcp-config FILE', 7);
   });
 }
 
-export async function buildActions(
-  needs: AgentNeeds & { readonly path: string; readonly document: ParsedDocument },
-): Promise<Readonly<Record<string, Performer>>> {
+interface ActionNeeds extends AgentNeeds {
+  readonly path: string;
+  readonly document: ParsedDocument;
+  /** What files said when the plan was approved; absent: nobody recorded it. */
+  readonly approved?: ApprovedTerms | undefined;
+}
+
+export async function buildActions(needs: ActionNeeds): Promise<Readonly<Record<string, Performer>>> {
   const { tasks, id = '', goal } = needs.document;
   const wanted = [...new Set(tasks.flatMap(task => task.performer ?? []))];
   if (wanted.length === 0) return {};

@@ -95,11 +95,13 @@ export interface EnginePlace {
   readonly path: string;
   readonly mode: Mode;
   readonly warn: (sentence: string) => void;
+  /** As `ViewPlace` has it. */
+  readonly areConfined?: ViewPlace['areConfined'];
 }
 
 /** What is left out of `parts` is filled in: nobody works, nothing is checked, nobody is told. */
 export async function buildEngine(
-  { home, env, loop, directory, path, mode, warn }: EnginePlace,
+  { home, env, loop, directory, path, mode, warn, areConfined }: EnginePlace,
   parts: Pick<Engine, 'ledger' | 'source' | 'by'> & Partial<Engine>,
 ): Promise<Engine> {
   const { v7 } = await import('uuid');
@@ -112,7 +114,7 @@ export async function buildEngine(
   const redact = makeRedactor(secretValues(env));
   const folder = loopFolder(home, loop);
   const holder = thisHolder(clock.id(), version());
-  const shown = shownBy(mode, { directory, document: path, folder });
+  const shown = shownBy(mode, { directory, document: path, folder, areConfined });
   await keepReserve(home).catch(() => {});
   return {
     performers: {},

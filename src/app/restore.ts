@@ -45,7 +45,7 @@ export async function openCheckpoints(
     );
   if (checkpoints === undefined)
     throw new UsageError(
-      `${state.loop.directory} is not in a git repository, so there are no checkpoints: no diff, no undo.`,
+      `${state.loop.directory} is not in a git repository, so its checkpoints are records without files: no diff, no undo, no restore.`,
       'Before the next loop: git init, and a first commit.',
     );
   if (list.rows.length === 0)
@@ -68,6 +68,12 @@ export function rowOf(history: History, number: number | string): CheckpointRow 
   const isNumber = /^\d{1,9}$/.test(String(number));
   const found = isNumber ? history.list.rows.find(one => one.number === Number(number)) : undefined;
   if (found !== undefined) return found;
+  const last = history.list.rows.at(-1)?.number ?? 0;
+  if (Number(number) === last + 1 && history.state.control.ended?.reason === 'goal_achieved')
+    throw new UsageError(
+      `${Number(number)} is the record of the end, without files of its own: nothing can be restored from it.`,
+      `The files of that moment: ralph checkpoint restore ${last} ${history.row.name}`,
+    );
   const shown = JSON.stringify(String(number).slice(0, 40));
   throw new UsageError(
     `Loop ${history.row.name} has no checkpoint ${shown}. ${rangeWords(history)}`,

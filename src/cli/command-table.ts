@@ -256,6 +256,7 @@ const planCommands: readonly CommandRow[] = [
     options: [
       { flags: '--yes', description: 'approve without asking; for whoever has read it' },
       ticked,
+      ...settingFlags(['mcpConfig']).filter(one => one.flags.startsWith('--mcp-config')),
       noInput,
       vault,
     ],

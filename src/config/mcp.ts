@@ -4,6 +4,7 @@ import type { McpServer } from '../actions/mcp/server.ts';
 import type { Problem } from '../documents/document.ts';
 import { positionsIn } from '../documents/problems.ts';
 import { idPattern } from '../documents/task-checks.ts';
+import { canonical } from '../text/canonical.ts';
 import { type Fields, fieldsOf, isFields } from '../text/fields.ts';
 import { nearest } from '../text/similarity.ts';
 import { readTextFile } from './files.ts';
@@ -16,6 +17,8 @@ export interface ReadMcpServers {
   readonly isThere: boolean;
   /** None when there is a problem: half a configuration runs half a plan. */
   readonly servers: readonly McpServer[];
+  /** By name, as the file has it: all that decides which program or address a server is, no variable filled in. */
+  readonly written: Readonly<Record<string, string>>;
   readonly problems: readonly Problem[];
 }
 
@@ -31,8 +34,8 @@ const serversMax = 100;
 export async function readMcpServers(path: string, environment: Variables): Promise<ReadMcpServers> {
   const label = basename(path);
   const file = await readTextFile(dirname(path), label, false);
-  if (file.type === 'missing') return { isThere: false, servers: [], problems: [] };
-  if (file.type !== 'text') return { isThere: true, servers: [], problems: [file.problem] };
+  if (file.type === 'missing') return { isThere: false, servers: [], written: {}, problems: [] };
+  if (file.type !== 'text') return { isThere: true, servers: [], written: {}, problems: [file.problem] };
   return { isThere: true, ...readServers(file.text, label, environment) };
 }
 
@@ -45,7 +48,7 @@ function readServers(text: string, label: string, environment: Variables): Omit<
   const json = readCommentedJson(text);
   if (!json.ok) {
     complainAt(json.offset)(json.message);
-    return { servers: [], problems };
+    return { servers: [], written: {}, problems };
   }
   const placeOf = (path: string): number => json.places.get(path) ?? 0;
   const top = fieldsOf(json.value);
@@ -58,7 +61,15 @@ function readServers(text: string, label: string, environment: Variables): Omit<
   const servers = entries
     .slice(0, serversMax)
     .map(([name, value]) => readServer(name, value, environment, complainAt(placeOf(`mcpServers.${name}`))));
-  return { servers: problems.length === 0 ? servers.filter(each => each !== undefined) : [], problems };
+  const written = entries.map(([name, value]) => [name, identityOf(value)]);
+  const good = problems.length === 0 ? servers.filter(each => each !== undefined) : [];
+  return { servers: good, written: Object.fromEntries(written), problems };
+}
+
+/** How long a call may take, and what may be called again, is no part of who is called. */
+function identityOf(value: unknown): string {
+  const { timeout: _timeout, idempotent: _idempotent, ...identity } = fieldsOf(value);
+  return canonical(identity);
 }
 
 function readServer(name: string, value: unknown, environment: Variables, say: Complain): McpServer | undefined {

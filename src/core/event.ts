@@ -1,10 +1,10 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
 import type { Repetition } from '../messages/repetition.ts';
-import type { Report } from '../messages/report.ts';
+import type { NotedObstacle, Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
-import type { ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
+import type { ApprovedTerms, ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
 import type { Doubt, Order, ProofLevel, TaskSpec, TaskThen } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
@@ -213,6 +213,8 @@ export type Event =
         failure?: Failure;
         handoff?: HandoffTrigger;
         report?: Report;
+        /** Written into the file of obstacles instead of the report. */
+        noted?: readonly NotedObstacle[];
         toolCalls?: number;
         /** It ended well and did not claim its task. */
         unclaimed?: true;
@@ -376,7 +378,7 @@ export type Event =
     >
   /** HEAD was moved by somebody else, and a person wants the loop to go on where it stands. */
   | Fact<'branch.accepted', { head: Head; by: string; because: Because }>
-  | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because }>
+  | Fact<'approval.given', { subject: string; hash: string; by: string; because: Because; terms?: ApprovedTerms }>
   | Fact<'guidance.given', { task?: string; text: string; by: string; because: Because }>
   | Fact<'guidance.delivered', { id: string; iteration: number; delivered: boolean; because: Because }>
   | Fact<'limits.changed', { limits: Partial<Limits>; settings?: ChangedSettings; by: string; because: Because }>

@@ -5,6 +5,7 @@ import { formatDuration } from '../text/format.ts';
 import { oneLine, takeCharacters } from '../text/text.ts';
 import type { HandoffTrigger } from './event.ts';
 import { hasNewItem, quoted } from './memory.ts';
+import { phaseNow } from './scheduling.ts';
 import { type LiveIteration, type State, usedFractionBefore } from './state.ts';
 import { findTask, openTasks } from './task.ts';
 
@@ -101,8 +102,12 @@ const nextCharsMax = 500;
 const sectionCharsMax = 1_500; // each section has its own room, so that a long one takes none from the others
 const namedMax = 5;
 
-/** The phase that the agent reported, else the one that the ledger shows. */
+/** Whoever works in an iteration, under one name in every view, record and prompt (seed 000). */
+export const agentId = (loop: string, iteration: number): string => `ralph-loop-${loop.slice(0, 8)}-iter-${iteration}`;
+
+/** Complete once it is reached; before that the phase that the agent reported, else the one that the ledger shows. */
 export function phaseOf(state: State): Phase {
+  if (state.control.ended?.reason === 'goal_achieved') return 'complete';
   if (state.memory.report?.phase !== undefined) return state.memory.report.phase;
   if (state.iterations.last === undefined) return 'planning';
   return findTask(state.tasks, state.iterations.last.task)?.status === 'done' ? 'complete' : 'implementing';
@@ -175,8 +180,8 @@ export function continuationPrompt(state: State, task?: string, checkpoint = lat
   return [
     `## Handoff from iteration ${last.iteration}`,
     '',
-    `**Phase:** ${phaseOf(state)}  `,
-    `**Last agent:** ${last.performer} on ${last.task}  `,
+    `**Phase:** ${state.settings.policy.progressBy === 'report' ? phaseNow(state) : phaseOf(state)}  `,
+    `**Last agent:** ${agentId(state.loop.id, last.iteration)} (${last.performer}) on ${last.task}  `,
     ...(checkpoint === undefined ? [] : [`**Checkpoint:** ${checkpoint}  `]),
     ...(state.memory.handoff === undefined ? [] : [`**Why it ended:** ${state.memory.handoff}  `]),
     '',

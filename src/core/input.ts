@@ -1,5 +1,6 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
 
+import type { NotedObstacle } from '../messages/report.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import type {
   Answer,
@@ -14,7 +15,7 @@ import type {
   Variant,
 } from './event.ts';
 import type { Failure } from './failure.ts';
-import { type ChangedSettings, type Limits, limitNames, limitRow } from './settings.ts';
+import { type ApprovedTerms, type ChangedSettings, type Limits, limitNames, limitRow } from './settings.ts';
 import type { State } from './state.ts';
 import type { Doubt, TaskMark, TaskSpec } from './task.ts';
 
@@ -30,6 +31,8 @@ export interface Performed {
   /** The document calls its task blocked now, and why, as far as it says so. */
   readonly blockedEdit?: string;
   readonly toolCalls?: number;
+  /** What it wrote itself into the file of obstacles, and why what it wrote there cannot be taken. */
+  readonly noted?: { readonly obstacles: readonly NotedObstacle[]; readonly problem?: string } | undefined;
 }
 
 export interface CheckOutcome {
@@ -65,7 +68,7 @@ export type Command =
   | Variant<'limits', { limits: Partial<Limits>; settings?: ChangedSettings }>
   | Variant<'checkpoint', { label: string; request?: string }>
   | Variant<'restore', Pick<EventOf<'restore.asked'>, 'to' | 'because' | 'overwrite' | 'tasks'>>
-  | Variant<'approve', { subject: string; hash: string; because: string }>
+  | Variant<'approve', { subject: string; hash: string; because: string; terms?: ApprovedTerms | undefined }>
   /** `again`: an action that was carried out, or may have been, is to be done once more. */
   | Variant<'task', { act: 'done' | 'skip' | 'retry'; task: string; again?: true; withWork?: true }>
   /** An agent tried to give a command (F34); it is only recorded. */
@@ -190,7 +193,8 @@ export const isBound = ([key, value]: readonly [string, unknown]): boolean => {
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const isTable = (value: unknown): boolean => isFields(value) && Object.values(value).every(isText);
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isNames = (value: unknown): boolean => isTexts(value) && (value as readonly unknown[]).length > 0;
 const optional =
   (isValid: (value: unknown) => boolean) =>
   (value: unknown): boolean =>
@@ -218,6 +222,16 @@ const changes: Shape = {
 const isChange = (value: unknown): boolean =>
   isFields(value) && Object.entries(value).every(([key, one]) => Object.hasOwn(changes, key) && changes[key]?.(one));
 
+const isTerms = (value: unknown): boolean =>
+  fits(value, {
+    limits: limits => isFields(limits) && Object.entries(limits).every(isBound),
+    servers: servers =>
+      isFields(servers) &&
+      Object.values(servers).every(one =>
+        fits(one, { hash: isText, callMsMax: Number.isInteger, idempotent: isTexts }),
+      ),
+  });
+
 const isMark = (value: unknown): boolean =>
   fits(value, { number: Number.isInteger, checkpoint: isText, commit: isText, tree: isText });
 
@@ -242,7 +256,7 @@ const shapes: { readonly [Type in Command['type']]: Shape } = {
     tasks: optional(value => Array.isArray(value) && value.every(isTaskThen)),
   },
   refused: { command: isText },
-  approve: { subject: isText, hash: isText, because: isText },
+  approve: { subject: isText, hash: isText, because: isText, terms: optional(isTerms) },
   task: {
     act: value => ['done', 'skip', 'retry'].includes(String(value)),
     task: isText,

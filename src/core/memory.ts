@@ -1,6 +1,6 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
-import { type Phase, phases, type Report } from '../messages/report.ts';
+import { type NotedObstacle, type Phase, phases, type Report } from '../messages/report.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
@@ -75,18 +75,14 @@ type Obstacles = readonly Obstacle[];
 const obstaclesMax = 100;
 const messageCharsMax = 500;
 
-interface Told {
-  readonly message: string;
-  readonly resolved?: boolean;
-}
-
 const cleaned = (message: string): string => takeCharacters(message.replace(/\s+/g, ' ').trim(), messageCharsMax);
 
 /** What cannot go on is an obstacle as well: `blocked` is told as one. */
-function toldIn({ report }: EventOf<'iteration.ended'>): readonly Told[] {
-  if (report === undefined) return [];
-  const met: readonly Told[] = report.obstacles ?? [];
-  const blocked = report.blocked.map(({ item, reason }) => ({ message: reason === '' ? item : `${item}: ${reason}` }));
+function toldIn({ report, noted = [] }: EventOf<'iteration.ended'>): readonly NotedObstacle[] {
+  const met: readonly NotedObstacle[] = [...(report?.obstacles ?? []), ...noted];
+  const blocked = (report?.blocked ?? []).map(({ item, reason }) => ({
+    message: reason === '' ? item : `${item}: ${reason}`,
+  }));
   return [...met, ...blocked]
     .map(({ message, ...rest }) => ({ ...rest, message: cleaned(message) }))
     .filter(({ message }) => message !== '');
@@ -147,6 +143,24 @@ export function obstaclesMetIn(list: Obstacles, event: EventOf<'iteration.ended'
     .filter(({ resolved }) => resolved !== true)
     .flatMap(({ message }) => list.find(isAbout(event.task, message))?.id ?? []);
   return [...new Set(ids)];
+}
+
+// What was decided holds until somebody decides otherwise: a report that says nothing of it takes nothing back.
+
+const carriedMax = 30;
+
+const carried = (before: readonly string[] = [], now: readonly string[] = []): readonly string[] =>
+  [...new Set([...before, ...now])].slice(-carriedMax);
+
+/** The newest report of a task that takes many iterations, with the decisions, assumptions and constraints before it. */
+export function carriedReport(before: Report | undefined, now: Report | undefined): Report | undefined {
+  if (before === undefined || now === undefined) return now ?? before;
+  const decisions = carried(before.decisions, now.decisions);
+  const [assumptions, constraints] = (['assumptions', 'constraints'] as const).map(key => {
+    const all = carried(before[key], now[key]);
+    return all.length === 0 ? undefined : all;
+  });
+  return { ...now, decisions, assumptions, constraints };
 }
 
 // News in the reports of a loop: an item, a phase and a plan are each new only once.

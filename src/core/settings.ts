@@ -109,6 +109,15 @@ export type Limits = {
   readonly [Name in LimitName]: number | (LimitTable[Name] extends { readonly orNull: true } ? null : never);
 } & { readonly escalationsPerTaskMax: number };
 
+/** What files said of limits and servers when a person said yes to a plan. */
+export interface ApprovedTerms {
+  readonly limits: Partial<Limits>;
+  /** `hash`: of all that decides which program it is. */
+  readonly servers: Readonly<
+    Record<string, { readonly hash: string; readonly callMsMax: number; readonly idempotent: readonly string[] }>
+  >;
+}
+
 export const limitFlag = (name: LimitName): string => flagOf(limitTable[name].key);
 
 declare const opaque: unique symbol;

@@ -157,7 +157,7 @@ interface DocumentState {
   readonly written?: string; // its hash when Ralph itself wrote it last
   /** Hash of what a person says yes to, and that yes. */
   readonly contentHash?: string;
-  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because'>;
+  readonly approval?: Pick<EventOf<'approval.given'>, 'hash' | 'by' | 'at' | 'because' | 'terms'>;
   /** Tasks whose status it does not show yet. */
   readonly unsaved: readonly string[];
 }

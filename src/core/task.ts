@@ -54,6 +54,10 @@ export type Order =
   | { readonly type: 'create_file'; readonly path: string; readonly content: string }
   | { readonly type: 'notify_human'; readonly message: string };
 
+/** The tool that an action calls, for people; undefined: it is none of a server. */
+export const toolOf = ({ order }: Pick<TaskSpec, 'order'>): string | undefined =>
+  order?.type === 'mcp' ? order.tool : undefined;
+
 export type TaskStatus = 'pending' | 'active' | 'done' | 'blocked' | 'skipped';
 
 /** A status as it is written into the document. */

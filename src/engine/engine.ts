@@ -3,7 +3,7 @@
 import type { Performer } from '../agents/performer.ts';
 import type { Check, FileGuard } from '../checks/check.ts';
 import type { Answer, Escalation, Event } from '../core/event.ts';
-import type { CheckOutcome, Input } from '../core/input.ts';
+import type { CheckOutcome, Input, Performed } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Doubt, Task } from '../core/task.ts';
@@ -61,6 +61,8 @@ export interface Engine {
     facts: Readonly<Record<string, string>>,
   ) => { readonly text: string; readonly system?: string };
   /** What a prompt needs and the state does not hold. */
+  /** What an iteration wrote into files of the mode instead of its report. */
+  readonly noted?: (state: State) => Promise<Performed['noted']>;
   readonly facts?: (state: State, live: LiveIteration) => Promise<Readonly<Record<string, string>>>;
   /** Keeps a prompt where the mode's users look for it. */
   readonly archive?: (iteration: number, prompt: string) => Promise<void>;

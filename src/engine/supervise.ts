@@ -19,13 +19,14 @@ type End = Pick<Performed, 'message' | 'failure'>;
 async function readDocument(
   { engine, state, post }: Pick<EffectContext, 'engine' | 'state' | 'post'>,
   live: LiveIteration,
-): Promise<Pick<Performed, 'statusEdits' | 'blockedEdit'>> {
+): Promise<Pick<Performed, 'statusEdits' | 'blockedEdit' | 'noted'>> {
   const document = await documentAfter(engine.source, live.iteration, post);
-  if (document === undefined) return { statusEdits: [] };
+  const noted = await engine.noted?.(state);
+  if (document === undefined) return { statusEdits: [], noted };
   const { specs } = identifyChanged(state.tasks, document.tasks, live.task);
   const own = specs.find(task => task.id === live.task);
   const blockedEdit = own?.blocked && showsBlocked(state) ? (own.blockedReason ?? '') : undefined;
-  return { statusEdits: own?.done ? [live.task] : [], blockedEdit };
+  return { statusEdits: own?.done ? [live.task] : [], blockedEdit, noted };
 }
 
 /** A tool call gets a line of its own, so that the log reads as what happened. */

@@ -20,6 +20,9 @@ export interface Report {
   readonly next?: string;
 }
 
+/** `resolved` closes the one with these words, or this id. */
+export type NotedObstacle = NonNullable<Report['obstacles']>[number];
+
 /** What a final message says by report blocks. */
 export interface ReportReading {
   readonly report?: Report;

@@ -2,6 +2,7 @@
 
 import type { Check } from '../checks/check.ts';
 import type { Event } from '../core/event.ts';
+import type { Performed } from '../core/input.ts';
 import type { Settings } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format, ParsedDocument } from '../documents/document.ts';
@@ -74,6 +75,8 @@ export interface ModeSession {
   doneFile?(document: string): string;
   /** Files by which an agent says that it has finished: a hint, and gone once it was seen. */
   signals?(document: string): readonly string[];
+  /** What an iteration wrote into a file of ours, instead of reporting it. */
+  noted?(state: State): Promise<Performed['noted']>;
   /** What a prompt needs and the state does not hold. */
   promptInputs?(state: State, live: LiveIteration, work: WorkPlace): Promise<PromptFacts>;
 }
@@ -105,6 +108,8 @@ export interface ViewPlace {
   readonly document: string;
   /** The loop's own folder, out of the agent's reach. */
   readonly folder: string;
+  /** Whether agents are kept from what they may not write; absent: whoever writes the views does not know. */
+  readonly areConfined?: (() => boolean) | undefined;
 }
 
 /** Made from the ledger, and written when its text changed. `text` null: the file is to be gone. Paths are absolute. */

@@ -18,6 +18,9 @@ export const vaultFolders = [
   'Logs',
 ] as const;
 
+/** What is put or written there is a person's word: no agent may, where it can be kept from it. */
+export const personsFolders = ['Approved', 'Needs_Action'] as const;
+
 const planFolders: readonly string[] = ['Plans', 'Pending_Approval', 'Approved', 'Done'];
 
 /** The root of which this folder is a plan folder: `Approved/Plans` is one, not `Plans` of a vault called `Approved`. */
@@ -37,7 +40,9 @@ export function vaultRootOf(document: string, directory: string): string {
     const root = rootAbove(folders.slice(0, depth));
     if (root !== undefined) return root;
   }
-  return `${directory}/vault`;
+  // Its plans may lie in folders of the user's own among the approved ones.
+  const approved = folders.findLastIndex((name, at) => name === 'Plans' && folders[at - 1] === 'Approved');
+  return approved > 0 ? folders.slice(0, approved - 1).join('/') : `${directory}/vault`;
 }
 
 const pathCharsMax = 1_000;
@@ -89,6 +94,8 @@ export function isGit(segment: string): boolean {
 export function reservedPart(segments: readonly string[], isVault: boolean): string | undefined {
   const names = segments.map(folded);
   if (isVault && names[0] === 'approved') return 'leads into the folder of approved plans, which people fill';
+  if (isVault && names[0] === 'needs_action' && names[1]?.startsWith('plan_blocked_'))
+    return 'is a note in which people answer questions';
   const own = names.find(name => name === '.ralph' || name === '.claude');
   return own === undefined ? undefined : `leads into ${own}, which says how agents work`;
 }

@@ -1,7 +1,7 @@
 // Checkpoint records: what was done, known, spent and how to go back, beside the git tree.
 
 import type { EventOf } from '../core/event.ts';
-import { continuationPrompt, phaseOf } from '../core/handoff.ts';
+import { agentId, continuationPrompt, phaseOf } from '../core/handoff.ts';
 import { type State, update } from '../core/state.ts';
 import { allTasks, proofWords, type Task } from '../core/task.ts';
 import type { Change, Saved } from '../git/checkpoints.ts';
@@ -46,7 +46,7 @@ function executionState(state: State, facts: CheckpointFacts, task: string) {
 }
 
 function rollbackInstructions({ number, saved }: CheckpointFacts, { loop: { name } }: State): readonly string[] {
-  if (saved === undefined) return ['Nothing can be restored: this folder is not a git repository.'];
+  if (saved === undefined) return ['Nothing can be restored from it: it holds no files.'];
   return [
     `To see what would change: ralph checkpoint restore ${number} ${name} --dry-run`,
     `To go back to this checkpoint: ralph checkpoint restore ${number} ${name}`,
@@ -87,7 +87,8 @@ export function checkpointRecord(state: State, facts: CheckpointFacts) {
       task_id: state.loop.taskId,
       /** The task of the loop that the iteration worked on. */
       task,
-      agent_id: performer === '' ? '' : `${performer}-${state.loop.id.slice(0, 8)}-iter-${facts.iteration}`,
+      agent_id: performer === '' ? '' : agentId(state.loop.id, facts.iteration),
+      performer,
       iteration: facts.iteration,
       phase: execution.phase,
       created_at: isoTime(facts.at),

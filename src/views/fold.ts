@@ -1,8 +1,8 @@
 // LoopFold: the one fold of a loop's events. It gives the state and the history, of which LoopView, status.json and report.json are made.
 
 import type { Event, EventOf, Usage } from '../core/event.ts';
-import { phaseOf } from '../core/handoff.ts';
 import { assessHealth, type Health } from '../core/health.ts';
+import { phaseNow } from '../core/scheduling.ts';
 import { addUsage } from '../core/spend.ts';
 import { initialState, noUsage, type State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
@@ -111,7 +111,7 @@ export class LoopFold {
   }
 
   private begin({ iteration, task, performer, at }: EventOf<'iteration.started'>): void {
-    const phase = isByReport(this.state) ? phaseOf(this.state) : 'implementing';
+    const phase = isByReport(this.state) ? phaseNow(this.state) : 'implementing';
     const started = { iteration, task, performer, at };
     this.drafts.set(iteration, { started, phase, closed: [], errors: [], health: 'healthy', view: undefined });
   }

@@ -1,7 +1,7 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import { allTasks, findTask, proofWords, type Task } from '../core/task.ts';
+import { allTasks, findTask, proofWords, type Task, toolOf } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration, isoTime, someOf } from '../text/format.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
@@ -34,7 +34,7 @@ function reportedItems(report: Report | undefined, state: State) {
 /** The row of one task. */
 export function itemOf(task: Task) {
   const { verified, note, ...view } = taskView(task);
-  return { ...view, verified: verified ?? null, note: note ?? '' };
+  return { ...view, verified: verified ?? null, note: note ?? '', tool: toolOf(task.spec) };
 }
 
 interface ReportInput {
@@ -97,7 +97,8 @@ function proofOf(item: LoopReport['items'][number], state: State): string {
   const task = findTask(state.tasks, item.id);
   if (item.status !== 'done' || task === undefined) return item.note;
   const { completion } = task.spec;
-  return completion !== undefined ? ownProof[completion] : proofWords(task);
+  const tool = 'tool' in item && item.tool !== undefined ? ` with the tool ${item.tool}` : '';
+  return completion !== undefined ? `${ownProof[completion]}${tool}` : proofWords(task);
 }
 
 /** The account in parts, so that a terminal can show it as it fits there. */

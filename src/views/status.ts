@@ -1,6 +1,7 @@
 // Status of a loop (LoopStatus, field for field): a pure projection of the ledger.
 
 import type { TerminationReason } from '../core/event.ts';
+import { agentId } from '../core/handoff.ts';
 import { type LimitName, type Limits, type LimitTable, limitNames, limitRow, perUnit } from '../core/settings.ts';
 import { isBusy, noUsage, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
@@ -66,7 +67,7 @@ export function iterationStatus(loop: string, one: IterationView) {
   const { usage = noUsage } = one;
   return {
     iteration: one.iteration,
-    agent_id: `ralph-loop-${loop.slice(0, 8)}-iter-${one.iteration}`,
+    agent_id: agentId(loop, one.iteration),
     started_at: isoTime(one.startedAt),
     completed_at: isoTime(one.endedAt ?? 0),
     phase: one.phase,

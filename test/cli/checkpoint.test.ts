@@ -32,7 +32,8 @@ describe('given a loop that did two tasks', () => {
   it.concurrent('then the list has one line per checkpoint, within 80 columns, and says which matter', async () => {
     const { stdout, stderr } = await ok(place.ralph(['checkpoint', 'list']));
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(5);
+    expect(lines[4]).toMatch(/^4 .* 2 {2}US-002 +after the final checks {2}complete$/);
     expect(lines[1]).toMatch(/^1 {2}\d\d-\d\d \d\d:\d\d {5}0 .* before iteration 1 {2}first$/);
     expect(lines[3]).toMatch(/^3 .* 2 {2}US-002 +\d {2}after iteration 2 {2}newest good current$/);
     for (const line of `${stdout}${stderr}`.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
@@ -182,7 +183,15 @@ describe('given the same loop, one act after the other', () => {
     const told = await ok(place.ralph(['checkpoint', 'prune', '--keep', '1', '--confirm', 'shop']));
     expect(told.stderr).toContain('2 checkpoints pruned.');
     const listed = await ok(place.ralph(['checkpoint', 'list']));
-    expect(listed.stdout.split('\n').map(line => line.trim().split(' ')[0])).toEqual(['#', '1', '2', '3', '6', '']);
+    expect(listed.stdout.split('\n').map(line => line.trim().split(' ')[0])).toEqual([
+      '#',
+      '1',
+      '2',
+      '3',
+      '6',
+      '7',
+      '',
+    ]);
     expect(git(place, 'for-each-ref', '--format=%(refname)', 'refs/ralph').split('\n')).toHaveLength(4);
     const gone = await place.ralph(['checkpoint', 'restore', '4', '--yes']);
     expect(gone.stderr).toContain('Checkpoint 4 was pruned. There are 1 to 6, but for 3, 4, 5.');
@@ -213,13 +222,41 @@ describe('where there are no checkpoints', () => {
       bare.put('a.txt', '');
       await ok(bare.ralph(runWith(worker)));
       for (const words of [
-        ['checkpoint', 'list'],
         ['undo', '--yes'],
+        ['checkpoint', 'restore', '1', '--yes'],
       ]) {
         const told = await bare.ralph(words);
-        expect(told.stderr).toMatch(/is not in a git repository, so there are no checkpoints: no diff, no undo\./);
+        expect(told.stderr).toMatch(
+          /is not in a git repository, so its checkpoints are records without files: no diff, no undo, no restore\./,
+        );
         expect(told.code).toBe(2);
       }
+      const listed = await ok(bare.ralph(['checkpoint', 'list']));
+      expect(listed.stdout).toMatch(
+        /\n1 .* 1 {2}US-001 +after iteration 1 {2}complete\n2 .* 1 {2}US-001 +after the final checks {2}complete\n$/,
+      );
+      const shown = await ok(bare.ralph(['checkpoint', 'show', '2']));
+      expect(shown.stdout).toMatch(/phase +complete/);
+      expect(shown.stdout).toContain('in git       no: a record without files');
+      const { record } = (await bare.json(['checkpoint', 'show', '1', '--json'])) as { record: { git: unknown } };
+      expect(record.git).toBeNull();
+    }));
+
+  it('given a good end, then the last record is of phase complete, and holds no files of its own', () =>
+    inScratch(async done => {
+      makeRepository(done, ['US-001']);
+      await ok(done.ralph(runWith(worker)));
+      const { checkpoints, records } = (await done.json(['checkpoint', 'list', '--json'])) as never as {
+        checkpoints: readonly { number: number }[];
+        records: readonly { number: number; phase: string }[];
+      };
+      const last = (checkpoints.at(-1)?.number ?? 0) + 1;
+      expect(records).toMatchObject([{ number: last, phase: 'complete', label: 'after the final checks' }]);
+      const refused = await done.ralph(['checkpoint', 'restore', String(last), '--yes']);
+      expect([refused.code, refused.stderr]).toEqual([
+        2,
+        expect.stringContaining('is the record of the end, without files'),
+      ]);
     }));
 
   it('given --no-checkpoints, then the loop keeps none and undo says so', () =>

@@ -50,6 +50,51 @@ const rows = (place: Scratch): readonly string[] =>
     ({ id, status, attempts, blocked }) => `${id} ${status} ${attempts}${blocked ? ' blocked' : ''}`,
   );
 
+describe('obstacles', () => {
+  const one = document([row('T1', 'Create CLI skeleton', []), row('T2', 'Say hello', [])]);
+
+  it('that an agent writes into obstacles.json itself are taken, and a later prompt knows them', () =>
+    inScratch(async place => {
+      const writes = `case $RALPH_TASK in T1) printf '{"obstacles": [{"id": "X", "message": "port 80 is taken"}]}' >$a/obstacles.json;; esac
+echo w >$RALPH_TASK.txt; echo "Task $RALPH_TASK complete"`;
+      given(place, writes, one);
+      expect((await execute(place)).code).toBe(0);
+      expect(read(place, 'obstacles.json')).toMatchObject({
+        obstacles: [{ id: 'O1', task_id: 'T1', message: 'port 80 is taken' }],
+      });
+      expect(prompt(place, 2)).toContain('> O1 (T1, iteration 1): port 80 is taken');
+    }));
+
+  it('that cannot be read are told to the next agent, and the file is put back', () =>
+    inScratch(async place => {
+      given(
+        place,
+        `case $RALPH_TASK in T1) echo oops >$a/obstacles.json;; esac; echo w >$RALPH_TASK.txt; echo "Task $RALPH_TASK complete"`,
+        one,
+      );
+      expect((await execute(place)).code).toBe(0);
+      expect(prompt(place, 2)).toContain('obstacles.json could not be read as you left it');
+      expect(read(place, 'obstacles.json')).toEqual({ obstacles: [] });
+    }));
+
+  it('and state of an execution are known to the next one', () =>
+    inScratch(async place => {
+      given(place, `echo '<report>{"completed": ["Half of it"], "obstacles": [{"message": "no port"}]}</report>'`, one);
+      await execute(place, '--max-attempts', '1', '--iterations', '1');
+      await execute(place, '--new', '--iterations', '1');
+      expect(prompt(place, 1)).toContain('## From executions before this one');
+      expect(prompt(place, 1)).toMatch(/> obstacle \(T1\): no port\n> T1 attempted: Half of it/);
+    }));
+});
+
+it('a wrong --iterations is called so', () =>
+  inScratch(async place => {
+    given(place, '');
+    const told = await place.ralph(['execute', 'shop', '--iterations', '0']);
+    expect([told.code, told.stderr]).toEqual([2, expect.stringContaining('--iterations')]);
+    expect(told.stderr).not.toContain('--max-iterations');
+  }));
+
 describe("the seed's example", () => {
   const work = `
 case $RALPH_TASK.$RALPH_ITERATION in

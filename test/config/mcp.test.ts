@@ -51,7 +51,12 @@ describe('a file of MCP servers', () => {
   });
 
   it('may be missing, which is for the caller to judge', async () => {
-    expect(await readMcpServers(join(folder, 'none.json'), {})).toEqual({ isThere: false, servers: [], problems: [] });
+    expect(await readMcpServers(join(folder, 'none.json'), {})).toEqual({
+      isThere: false,
+      servers: [],
+      written: {},
+      problems: [],
+    });
   });
 
   const rows: readonly (readonly [what: string, text: string | object, said: string])[] = [

@@ -28,7 +28,7 @@ const reported = (part: object, specs = [spec('A'), spec('B')]): Story => {
 const golden = `## Handoff from iteration 1
 
 **Phase:** testing  
-**Last agent:** agent on A  
+**Last agent:** ralph-loop-loop-000-iter-1 (agent) on A  
 **Checkpoint:** cp-7  
 **Why it ended:** explicit_request  
 
@@ -152,7 +152,7 @@ describe('given an agent that left no word about the next steps', () => {
     const story = new Story({}, [spec('A')]);
     story.iteration('A', says('hm'));
     expect(continuationPrompt(story.state)).toBe(
-      '## Handoff from iteration 1\n\n**Phase:** implementing  \n**Last agent:** agent on A  \n\n### Next steps\n\nGo on with A: it is not done yet.',
+      '## Handoff from iteration 1\n\n**Phase:** implementing  \n**Last agent:** ralph-loop-loop-000-iter-1 (agent) on A  \n\n### Next steps\n\nGo on with A: it is not done yet.',
     );
   });
 

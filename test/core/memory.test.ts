@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventOf } from '../../src/core/event.ts';
 import {
+  carriedReport,
   composeMemory,
   entryCharsMax,
   obstaclesAfter,
@@ -129,9 +130,7 @@ describe('in a loop', () => {
       'exit code 3',
       'the claim was refused: the check "npm test" failed\n2 tests failed',
     ]);
-    expect(memory.successes).toEqual([
-      'A Title of A: claimed, and 1 check passed; not run before the work, and no new test',
-    ]);
+    expect(memory.successes).toEqual([expect.stringMatching(/^A Title of A: claimed, and 1 check passed; .* How: .+/)]);
   });
 
   it('given an iteration that we stopped ourselves, then nothing is remembered of it', () => {
@@ -288,4 +287,33 @@ it('for any reports, ids are unique and rise, the bound holds, and folding the s
     }),
     { seed: 2, numRuns: 200 },
   );
+});
+
+describe('what a report of a goal decided', () => {
+  const report = (part: Partial<Report> = {}): Report => ({
+    completed: [],
+    pending: [],
+    blocked: [],
+    decisions: [],
+    ...part,
+  });
+
+  it('holds until somebody decides otherwise: a later report that says nothing of it takes nothing back', () => {
+    const first = report({ decisions: ['use tabs'], assumptions: ['Node 24'], constraints: ['no network'] });
+    const second = report({ completed: ['one'], decisions: ['keep the API'] });
+    expect(carriedReport(first, second)).toEqual({
+      ...second,
+      decisions: ['use tabs', 'keep the API'],
+      assumptions: ['Node 24'],
+      constraints: ['no network'],
+    });
+    expect(carriedReport(carriedReport(first, second), report())).toMatchObject({ constraints: ['no network'] });
+    expect(carriedReport(first, undefined)).toBe(first);
+  });
+
+  it('is bounded, and nothing stands twice', () => {
+    const many = Array.from({ length: 50 }, (_, at) => `decision ${at}`);
+    const kept = carriedReport(report({ decisions: many }), report({ decisions: ['decision 49', 'new'] }))?.decisions;
+    expect([kept?.length, kept?.at(-1), kept?.filter(one => one === 'decision 49').length]).toEqual([30, 'new', 1]);
+  });
 });

@@ -123,6 +123,7 @@ export const house: House = {
     'modes/plan/document': { values: [...low, 'documents', 'modes/plan'], isPure: true },
     'modes/plan/views': { values: [...low, 'documents', 'modes', 'views', ...planParts], isPure: true },
     'modes/plan/session': { values: [everything], layer: 'app' },
+    'modes/project/obstacles.ts': { values: [everything], layer: 'app' },
     'modes/plan/commands': { values: [everything], layer: 'cli' },
     processes: { values: low, types: ports },
     agents: { ...adapter, values: [...adapter.values, 'agents/cli', 'agents/acp'] },
@@ -210,7 +211,7 @@ export const house: House = {
     'src/git/worktrees/': ['worktree.ts', 'merge-fork.ts', 'stale-worktrees.ts'],
     'src/modes/plan/commands/': ['approve.ts', 'lint.ts', 'run.ts', 'show.ts', 'watch.ts'],
     'src/modes/plan/document/': ['plan.ts', 'marks.ts', 'front-matter.ts'],
-    'src/modes/plan/views/': ['paths.ts', 'files.ts', 'dashboard.ts'],
+    'src/modes/plan/views/': ['paths.ts', 'files.ts', 'dashboard.ts', 'notes.ts', 'answers.ts'],
   },
   ports: {
     'src/agents/': ['performer.ts', 'agent.ts', 'registry.ts'],

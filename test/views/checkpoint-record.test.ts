@@ -75,7 +75,8 @@ describe('given an agent that reported', () => {
         project_id: 'PILOT',
         task_id: 'H.8',
         task: 'A',
-        agent_id: 'agent-loop-000-iter-1',
+        agent_id: 'ralph-loop-loop-000-iter-1',
+        performer: 'agent',
         iteration: 1,
         phase: 'testing',
         created_at: '2027-01-15T08:00:05.000Z',
@@ -133,7 +134,12 @@ describe('given an agent that reported', () => {
 
   it('when the checkpoint is about another task, then the report is not taken for its work', () => {
     const other = checkpointRecord(state, facts({ iteration: 2, task: 'B', performer: 'codex' }));
-    expect(other.metadata).toMatchObject({ task: 'B', agent_id: 'codex-loop-000-iter-2', phase: 'implementing' });
+    expect(other.metadata).toMatchObject({
+      task: 'B',
+      agent_id: 'ralph-loop-loop-000-iter-2',
+      performer: 'codex',
+      phase: 'implementing',
+    });
     expect(other.execution_state.sources.completed_items).toBe('derived');
     expect(other.context_summary.key_decisions).toEqual([]);
     expect(other.recovery.continuation_prompt).toContain('## Handoff from iteration 2');
@@ -217,9 +223,7 @@ describe('given a checkpoint before the first iteration', () => {
     const { saved: _none, ...plain } = facts();
     const record = checkpointRecord(new Story().state, plain);
     expect(record.git).toBeNull();
-    expect(record.recovery.rollback_instructions).toEqual([
-      'Nothing can be restored: this folder is not a git repository.',
-    ]);
+    expect(record.recovery.rollback_instructions).toEqual(['Nothing can be restored from it: it holds no files.']);
   });
 });
 

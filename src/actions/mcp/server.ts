@@ -1,5 +1,8 @@
 // MCP servers as a person's configuration names them.
 
+/** How long one call may take when the server's configuration says nothing. */
+export const usualCallMs = 120_000;
+
 interface AnyServer {
   readonly name: string;
   /** How long one call of a tool may take; absent: the action's usual time. */

@@ -10,7 +10,7 @@ import { detailOf } from '../../text/fields.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import { callTool, type Outcome } from './call.ts';
 import { type Connection, type ConnectionListener, type Interruption, openConnection } from './connection.ts';
-import type { McpServer } from './server.ts';
+import { type McpServer, usualCallMs } from './server.ts';
 
 export interface McpToolOptions extends Pick<ProcessOrder, 'graceMs' | 'limits' | 'confinement'> {
   readonly server: McpServer;
@@ -20,7 +20,6 @@ export interface McpToolOptions extends Pick<ProcessOrder, 'graceMs' | 'limits' 
 
 type Ended = Extract<Activity, { type: 'ended' }>;
 
-const callMsUsual = 120_000;
 const openMsMax = 120_000; // a first start may have to fetch the program
 const backstopMs = 60_000;
 const nameCharsMax = 200;
@@ -80,7 +79,7 @@ async function act(options: McpToolOptions, assignment: Assignment, acting: Acti
         name: takeCharacters(stripControls(`${order.server}/${order.tool}`), nameCharsMax),
         detail: detailOf(order.params),
       });
-      deadline.limit(options.server.timeMsMax ?? callMsUsual);
+      deadline.limit(options.server.timeMsMax ?? usualCallMs);
     },
     onProgress: progress.add,
     onStreamEnd: () =>

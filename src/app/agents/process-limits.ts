@@ -13,6 +13,7 @@ import { containment } from '../../processes/contain.ts';
 import { minimalEnvironment, openEnvironment, type ResourceLimits } from '../../processes/limits.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
+import { personsFolders } from '../../text/step-path.ts';
 import { probesFile } from '../app.ts';
 
 export interface ProcessLimits {
@@ -143,7 +144,7 @@ export function confinementFor({
     readOnly: [
       ...gitPathsToProtect(directory),
       ...('path' in settings ? [settings.path] : []),
-      ...approvedPlans(directory),
+      ...wordsOfPersons(directory),
       ...readOnly,
     ],
     writable: needed.filter(
@@ -152,11 +153,11 @@ export function confinementFor({
   };
 }
 
-/** Who may write there may approve, and no agent may: `vault` in the folder of work, or that folder itself. */
-function approvedPlans(directory: string): readonly string[] {
+/** Who may write there may approve and answer, and no agent may: of `vault` in the folder of work, or of that folder itself. */
+function wordsOfPersons(directory: string): readonly string[] {
   return [join(directory, 'vault'), directory]
     .filter(root => ['Approved', 'Plans'].every(name => existsSync(join(root, name))))
-    .map(root => join(root, 'Approved'));
+    .flatMap(root => personsFolders.map(name => join(root, name)));
 }
 
 /** Whether agents are kept from what they may not touch. Tries it out, so it is asked late. */

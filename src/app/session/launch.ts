@@ -7,7 +7,7 @@ import { sha256Of } from '../../engine/checkpoints.ts';
 import { directoryOf } from '../../engine/engine.ts';
 import { putView } from '../../engine/publish.ts';
 import { refuseChangedConfig } from '../actions.ts';
-import { readOnlyWords } from '../agents/process-limits.ts';
+import { isConfined, readOnlyWords } from '../agents/process-limits.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
 import { documentSource } from '../documents.ts';
 import { readNotes } from '../notes.ts';
@@ -27,7 +27,8 @@ export async function engineFor(
   const { directory, engine: parts, loop } = workspace;
   const folder = loopFolder(home, loop);
   if (serversInReach !== undefined) await refuseChangedConfig(serversInReach, folder);
-  const place = { ...prepared, directory, loop, folder, warn };
+  const areConfined = (): boolean => isConfined(config.sandbox);
+  const place = { ...prepared, directory, loop, folder, warn, areConfined };
   const engine = await buildEngine(place, {
     ...parts,
     ...host,
@@ -41,6 +42,7 @@ export async function engineFor(
       const own = await modeSession.promptInputs?.(state, live, at);
       return notes.isOn && notes.text !== undefined ? { ...own, notes: notes.text } : (own ?? {});
     },
+    noted: modeSession.noted,
     archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, warn),
     doneFile: modeSession.doneFile?.(path),
     interactive: config.interactive,
@@ -100,12 +102,12 @@ export function resumeCommands(prepared: Prepared, state: State, { protectedHash
 }
 
 /** A plan that needs no approval is bound to the text that was run: what is written into it later needs a yes. */
-export function approvalByRunning({ mode, document }: Prepared, state: State | undefined): readonly Command[] {
+export function approvalByRunning({ mode, document, terms }: Prepared, state: State | undefined): readonly Command[] {
   const { approval, id = '' } = document;
   if (mode.bindsText !== true || approval === undefined || approval.required || state?.document.approval !== undefined)
     return [];
   const because = 'it needs no approval (approval_required: false): by the command that runs it';
-  return [{ type: 'approve', subject: id, hash: sha256Of(approval.substance), because }];
+  return [{ type: 'approve', subject: id, hash: sha256Of(approval.substance), because, terms }];
 }
 
 /** Keeps each prompt in the folder of work, where a mode's users look for it; a copy that fails is only told. */

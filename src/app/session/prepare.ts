@@ -5,7 +5,7 @@ import type { Performer } from '../../agents/performer.ts';
 import type { Check } from '../../checks/check.ts';
 import { flagName, keys } from '../../config/fields.ts';
 import type { RunConfig } from '../../config/resolve.ts';
-import type { ModeName, Settings } from '../../core/settings.ts';
+import type { ApprovedTerms, ModeName, Settings } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import type { ParsedDocument } from '../../documents/document.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -16,9 +16,10 @@ import { findProgram } from '../../processes/find-program.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
-import { buildActions, configInReach, reachNotice } from '../actions.ts';
+import { buildActions, configInReach, reachNotice, termsNow } from '../actions.ts';
 import { type Agent, buildPerformers } from '../agents/performers.ts';
 import { type Environment, loopFolder, resolveRunConfig } from '../app.ts';
+import { looserWords } from '../approved-terms.ts';
 import { buildChecks } from '../checks.ts';
 import { type DocumentPlace, readDocument } from '../documents.ts';
 import { refuseProblems } from '../problems.ts';
@@ -61,6 +62,8 @@ export interface Prepared extends Omit<Draft, 'provided'>, Omit<Known, 'provided
   /** What neither an agent nor a server may change. */
   readonly readOnly: readonly string[];
   readonly performers: Readonly<Record<string, Agent>>;
+  /** Of a plan: what files say now of limits and servers. */
+  readonly terms: ApprovedTerms | undefined;
   /** The file of MCP servers, when agents can write it. */
   readonly serversInReach: string | undefined;
   readonly checks: readonly Check[];
@@ -147,7 +150,8 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   };
   const document = await documentOf({ mode, path, directory, options }, draft, newest);
   const repositoryInfo = await inspecting;
-  const known = { ...draft, ...config, path, mode, document, before, repositoryInfo };
+  const approved = isOver ? undefined : newest?.document.approval?.terms;
+  const known = { ...draft, ...config, path, mode, document, before, repositoryInfo, approved };
   const decided = { ...known, ...(await decideSettings(known)) };
   if (before !== undefined) refuseUnrecorded(decided);
   const unknown = unknownTasks(decided);
@@ -155,9 +159,8 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const modeSession = await openModeSession(modeName);
   const needs = { ...decided, readOnly: modeSession.readOnly?.(decided, decided.config) ?? [] };
   const agents = isOnlyRecorded ? {} : await buildPerformers(needs);
-  const hasActions = document.tasks.some(task => task.performer !== undefined);
-  const performers = hasActions && !isOnlyRecorded ? { ...agents, ...(await buildActions(needs)) } : agents;
-  const serversInReach = hasActions ? await configInReach(decided) : undefined;
+  const { actions, serversInReach, terms, notices: ofTerms } = await actionsOf(needs, config, isOnlyRecorded);
+  const performers = { ...agents, ...actions };
   const notices = [
     ...config.notices,
     ...found.notices,
@@ -165,9 +168,37 @@ export async function prepareLoop(asked: Draft): Promise<Prepared> {
     ...document.notices,
     ...((await modeSession.notices?.(path, decided.settings)) ?? []),
     ...unknown,
+    ...ofTerms,
+  ];
+  return {
+    ...needs,
+    options,
+    modeSession,
+    performers,
+    serversInReach,
+    terms,
+    checks: await buildChecks(needs),
+    notices,
+  };
+}
+
+/** Who carries out actions, and what files say of them now against what was approved. */
+async function actionsOf(
+  needs: Parameters<typeof buildActions>[0] & Known & DecidedRun,
+  { settings: said }: RunConfig,
+  isOnlyRecorded: boolean,
+) {
+  const { document, mode, approved, settings } = needs;
+  const hasActions = document.tasks.some(task => task.performer !== undefined);
+  const actions = hasActions && !isOnlyRecorded ? await buildActions(needs) : {};
+  const serversInReach = hasActions ? await configInReach(needs) : undefined;
+  const terms = mode.bindsText === true ? await termsNow({ ...needs, settings: said }, document.tasks) : undefined;
+  const looser = terms === undefined ? [] : looserWords(approved, terms, settings.limits);
+  const notices = [
+    ...looser.map(one => `not as approved, so it does not count: ${one} (ralph plan approve ${document.id ?? ''})`),
     ...(serversInReach === undefined ? [] : [reachNotice(serversInReach)]),
   ];
-  return { ...needs, options, modeSession, performers, serversInReach, checks: await buildChecks(needs), notices };
+  return { actions, serversInReach, terms, notices };
 }
 
 /** A flag that names a task which is not there would have no effect: that is an error; a file may speak of another document. */

@@ -4,6 +4,7 @@ import { modelless, specOf } from '../../config/agents.ts';
 import { flagName, isKey, type Key, type Values } from '../../config/fields.ts';
 import type { RunConfig } from '../../config/resolve.ts';
 import type { Command } from '../../core/input.ts';
+import type { ApprovedTerms } from '../../core/settings.ts';
 import {
   type ChangedSettings,
   isBounded,
@@ -16,6 +17,7 @@ import type { Json } from '../../core/task.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
+import { filedSince, limitsInFiles } from '../approved-terms.ts';
 import { nothingBounds } from '../problems.ts';
 
 /** A run that may go on with a loop. */
@@ -24,6 +26,9 @@ export interface Resuming extends Pick<RunConfig, 'config' | 'settings' | 'typed
   readonly flags: Readonly<Record<string, unknown>>;
   /** The settings of the loop that goes on; absent: none does. */
   readonly before?: Settings | undefined;
+  /** Who said each; with `approved`, what files said when a person said yes to the loop's plan. */
+  readonly sources?: RunConfig['sources'];
+  readonly approved?: ApprovedTerms | undefined;
 }
 
 /** Where, and with which variables. */
@@ -85,17 +90,21 @@ export function onResume(now: Resuming): Partial<Settings> {
 const isOff = (key: 'noCheckpoints' | 'noCommit', { typed, config }: Resuming): boolean =>
   typed.has(key) && config[key];
 
-/** Each limit that was typed, and the others as they were. */
-function limitsOnResume({ limits }: Settings, { settings, typed, flags }: Resuming): Limits {
+/** Each limit that was typed, and the others as they were, or as tight as a file says since a plan was approved. */
+function limitsOnResume({ limits }: Settings, now: Resuming): Limits {
+  const { settings, typed, flags, approved, sources } = now;
   const isTyped = (name: (typeof limitNames)[number]): boolean =>
     typed.has(limitTable[name].key) ||
     (name === 'attemptsPerTaskMax' && settings.policy.countsRetries && typed.has('retries'));
   const changed = limitNames
     .filter(isTyped)
     .filter(name => name !== 'deadlineAt' || !isLaterByTheClock(limits.deadlineAt, settings.limits.deadlineAt, flags));
-  const now = { ...limits, ...Object.fromEntries(changed.map(name => [name, settings.limits[name]])) };
-  if (!isBounded(now)) throw nothingBounds();
-  return now;
+  const filed = sources === undefined ? {} : limitsInFiles({ settings, sources });
+  const { tighter } = filedSince(approved, filed, limits);
+  const given = Object.fromEntries(changed.map(name => [name, settings.limits[name]]));
+  const bounds = { ...limits, ...tighter, ...given };
+  if (!isBounded(bounds)) throw nothingBounds();
+  return bounds;
 }
 
 /** The same `--deadline 07:00` a day later must not move the deadline that the loop has. */

@@ -17,7 +17,9 @@ import { type RepositoryInfo, refuseImpossible } from './repository.ts';
 import { onResume, type Resuming, startedWith } from './resume-rules.ts';
 
 /** All that may say something about a setting. */
-export interface Known extends Resuming, Pick<RunConfig, 'sources' | 'untrusted'> {
+export interface Known extends Resuming {
+  readonly sources: RunConfig['sources'];
+  readonly untrusted: RunConfig['untrusted'];
   readonly env: Environment;
   readonly directory: string;
   readonly path: string;
@@ -108,7 +110,8 @@ async function proof(known: Known, resumed: Part, chain: AgentNeeds['settings'])
   const { mode, config, provided, directory, env, before } = known;
   const talk = mode.conversation;
   const isUnproven = before === undefined && config.verify.length + provided.checkNames.length === 0;
-  const isWanted = isUnproven && mode.detectsChecks === true && config.detectChecks !== 'none';
+  const isWanted =
+    isUnproven && mode.detectsChecks === true && config.detectChecks !== 'none' && !hasOnlyActions(known.document);
   // Only once: a loop that goes on keeps its own.
   const detected = isWanted ? detectCheck(directory, env) : undefined;
   const commands = resumed.checks?.filter(name => judgeNamed(name) === undefined);

@@ -5,7 +5,7 @@ import { UsageError } from '../../text/errors.ts';
 import { formatUsd, plural } from '../../text/format.ts';
 import type { CheckpointRecord } from '../../views/checkpoint-record.ts';
 import type { CheckpointRow } from '../../views/checkpoints.ts';
-import { checkpointsOf, timeWords } from '../checkpoints.ts';
+import { checkpointsOf, type LoopRecords, recordsOf, timeWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { hanging, makeStyle, plain } from '../terminal.ts';
 
@@ -73,7 +73,26 @@ const stateOf = ({ missing, pruned }: History, number: number): string =>
       ? 'MISSING: git no longer holds its commit'
       : 'yes';
 
+/** A record without files; undefined: no such number is one. */
+function showRecord(context: Context, { row, view }: LoopRecords, number: number, flags: Flags): number | undefined {
+  const record = view.record(number);
+  if (record === undefined) return undefined;
+  if (flags['json'] === true) return printJson(context, { loop: row.loop, name: row.name, number, record });
+  const style = makeStyle(flags, process.stdout);
+  const sheet = new Sheet(style.columns());
+  const { iteration, task, label } = record.metadata;
+  sheet.line('loop', row.name);
+  sheet.line('iteration', `${iteration}${task === '' ? '' : ` (${task})`}`);
+  addRecord(sheet, record);
+  sheet.line('in git', 'no: a record without files, which cannot be restored');
+  context.out(style.paint('strong', `Record ${number}: ${plain(label)}`));
+  for (const line of sheet.lines) context.out(line);
+  return 0;
+}
+
 export async function execute(context: Context, [number = '', name]: Words, flags: Flags): Promise<number> {
+  const shown = showRecord(context, await recordsOf(context, name), Number(number), flags);
+  if (shown !== undefined) return shown;
   const history = await checkpointsOf(context, name);
   const row = rowOf(history, number);
   const record = await recordOf(history, row);

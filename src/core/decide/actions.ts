@@ -1,11 +1,12 @@
 // Actions, approvals and orders about one task: an effect is recorded before it happens and never repeated on a guess.
 
+import { canonical } from '../../text/canonical.ts';
 import { stripControls, takeCharacters } from '../../text/text.ts';
 import type { NewEvent, Option } from '../event.ts';
 import type { Failure } from '../failure.ts';
 import type { Command, InputOf, Question } from '../input.ts';
 import { attemptsMaxOf, isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
-import { allTasks, findTask, mayHaveHappened, type Task, type TaskSpec } from '../task.ts';
+import { allTasks, findTask, mayHaveHappened, type Task, type TaskSpec, toolOf } from '../task.ts';
 import { leftOut } from './document-changes.ts';
 import { approvalsOver, closedWith, doneByPerson, raise, taskSkipped } from './questions.ts';
 
@@ -45,9 +46,11 @@ export function intended(state: State, { iteration, repeatable }: InputOf<'inten
   // What it was told to do may no longer be what a person said yes to (F68).
   const { ended, stop, paused } = state.control;
   if (live === undefined || ended || stop || paused?.now || !isApproved(state)) return [];
+  const tool = toolOf(findTask(state.tasks, live.task)?.spec ?? {});
+  const about = tool === undefined ? 'about to act' : `about to call the tool ${tool}`;
   const because = repeatable
-    ? 'about to act: doing it twice is as good as once'
-    : 'about to act: what happens from here on may have had its effect';
+    ? `${about}: doing it twice is as good as once`
+    : `${about}: what happens from here on may have had its effect`;
   const key = keyOf(state, live.task);
   return [{ type: 'action.intended', iteration, task: live.task, key, repeatable, because }];
 }
@@ -108,13 +111,15 @@ export function askForApproval(state: State): readonly NewEvent[] {
 
 export function approve(
   state: State,
-  { subject, hash, because }: Extract<Command, { type: 'approve' }>,
+  { subject, hash, because, terms }: Extract<Command, { type: 'approve' }>,
   by: string,
 ): readonly NewEvent[] {
-  if (state.control.ended || state.document.approval?.hash === hash) return [];
+  const before = state.document.approval;
+  const isSame = before?.hash === hash && (terms === undefined || canonical(before.terms ?? null) === canonical(terms));
+  if (state.control.ended || isSame) return [];
   const isCurrent = hash === state.document.contentHash;
   return [
-    { type: 'approval.given', subject, hash, by, because },
+    { type: 'approval.given', subject, hash, by, because, terms },
     ...approvalsOver(state, hash, isCurrent, by),
     ...(isCurrent ? leftOut(state, []) : []),
   ];

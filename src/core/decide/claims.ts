@@ -10,7 +10,7 @@ import type { Failure } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
 import { attemptsMaxOf, isSingleTask, type LiveIteration, type State } from '../state.ts';
-import { findTask, openTasks, progress } from '../task.ts';
+import { findTask, openTasks, progress, toolOf } from '../task.ts';
 import { raise } from './questions.ts';
 
 /** Everything known about an iteration at its end. */
@@ -102,7 +102,8 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   for (const id of signals.doneElsewhere) {
     events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
   }
-  if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
+  const untaken = signals.reportRefused ?? ending.performed.noted?.problem;
+  if (untaken !== undefined) events.push(refuse(ending, 'report', '', untaken));
   if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
@@ -124,14 +125,17 @@ function claim(ending: Ending, { signal, because }: Claimed): readonly NewEvent[
 export function readResult(ending: Ending): readonly NewEvent[] {
   const { state, live, performed } = ending;
   const { iteration, task } = live;
-  if (findTask(state.tasks, task)?.spec.performer === undefined) {
+  const spec = findTask(state.tasks, task)?.spec;
+  if (spec?.performer === undefined) {
     if (performed.message !== '')
       return claim(ending, { signal: 'done', because: `${live.performer} says that it is over` });
     const because = 'it ended without done.md, so the round is not over';
     return [refuse(ending, 'done', task, because), ...blockIfSpent(state, task)];
   }
   const said = takeCharacters(performed.message.split('\n', 1)[0] ?? '', 200);
-  const because = `${live.performer} did it${said === '' ? '' : `: ${said}`}`;
+  const tool = toolOf(spec);
+  const how = tool === undefined ? 'did it' : `did it with the tool ${tool}`;
+  const because = `${live.performer} ${how}${said === '' ? '' : `: ${said}`}`;
   return [{ type: 'task.closed', task, iteration, verified: true, because }];
 }
 

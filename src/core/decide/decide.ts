@@ -23,7 +23,7 @@ import {
   type State,
   setsAside,
 } from '../state.ts';
-import { findTask, isReady, openTasks, type Task } from '../task.ts';
+import { findTask, isReady, openTasks, type Task, toolOf } from '../task.ts';
 import { boundStop, evaluateTermination } from '../termination.ts';
 import { approve, askForApproval, intended, taskCommand } from './actions.ts';
 import { checkpointed, checkpointFailed, committed, displaced, restored } from './checkpoints.ts';
@@ -54,7 +54,9 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
 function whyBegun(state: State, task: Task, performer: string): string {
   const { id, attempts, refusedClaims = 0, spec } = task;
   const met = spec.dependsOn.slice(0, 5).join(', ');
-  const order = isSingleTask(state) ? '' : `next in order${met === '' ? '' : `, after ${met}`}; `;
+  const tool = toolOf(spec);
+  const what = tool === undefined ? '' : `tool ${tool}; `;
+  const order = isSingleTask(state) ? '' : `${what}next in order${met === '' ? '' : `, after ${met}`}; `;
   const first = preferredFor(state, id);
   const instead = first === undefined || first === performer ? '' : `; ${performer} instead of ${first}`;
   const isStronger = strongerFor(state, id) === performer;

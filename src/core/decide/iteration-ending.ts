@@ -144,6 +144,7 @@ function iterationEnded(ending: Ending, chance: number): Ended {
     failure: failure && { ...failure, detail: takeLastCharacters(failure.detail, 500) },
     handoff: handoffOf(ending),
     report: signals.report,
+    noted: performed.noted?.obstacles.length ? performed.noted.obstacles : undefined,
     toolCalls: performed.toolCalls || undefined,
     repetition: repetitionOf(ending, echo),
     ...waitAfter(ending, chance),

@@ -1,6 +1,6 @@
 // The fold: one event applied to the state, all but the part of its mode (`mode.ts`). No decisions here, only bookkeeping.
 
-import { takeCharacters } from '../../text/text.ts';
+import { oneLine, takeCharacters } from '../../text/text.ts';
 import { type Event, type EventOf, type EventType, nobody, noIteration, sameError } from '../event.ts';
 import { obstaclesClosed, remember } from '../memory.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
@@ -82,6 +82,15 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
   return update(claimed, 'claims', { open: [...state.claims.open, { iteration, task, performer, stage }] });
 }
 
+/** In the words of whoever did it, where the last iteration was theirs. */
+function howDone({ iterations: { last }, memory }: State, { task, iteration }: EventOf<'task.closed'>): string {
+  if (last?.task !== task || last.iteration !== iteration) return '';
+  const { completed = [], decisions = [] } = memory.report ?? {};
+  const told = [...completed, ...decisions].join('; ');
+  const said = told === '' ? (memory.recent.at(-1) ?? '') : told;
+  return said === '' ? '' : `. How: ${oneLine(said)}`;
+}
+
 function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const about = findTask(state.tasks, event.task);
   // Whoever only looked has left nothing; what an action did belongs to where it did it.
@@ -115,7 +124,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
     claims: { ...claims, open: claims.open.filter(claim => claim.task !== task) },
     streaks: { ...closed.streaks, ...resets.taskClosed },
     memory: {
-      ...remember(memory, 'successes', `${task} ${about?.spec.title ?? ''}: ${event.because}`),
+      ...remember(memory, 'successes', `${task} ${about?.spec.title ?? ''}: ${event.because}${howDone(state, event)}`),
       guidance: memory.guidance.filter(one => one.task !== task),
       obstacles: obstaclesClosed(memory.obstacles, task, iteration),
       recentOutputs: [],
@@ -313,8 +322,9 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
     withLive(state, iteration, live => ({ ...live, intended: { key, repeatable } })),
   'review.answered': state => state, // by the rules of its mode
   'branch.accepted': (state, { head }) => update(state, 'checkpoints', { head }),
-  'approval.given': (state, { hash, by, at, because }) =>
-    update(state, 'document', { approval: { hash, by, at, because } }),
+  // An answer to a question says yes to a text, and to no other terms.
+  'approval.given': (state, { hash, by, at, because, terms = state.document.approval?.terms }) =>
+    update(state, 'document', { approval: { hash, by, at, because, terms } }),
   'guidance.given': guidanceGiven,
   'guidance.delivered': guidanceDelivered,
   'windows.reported': (state, { performer, windows }) =>

@@ -3,7 +3,7 @@
 import type { EventOf } from '../event.ts';
 import { countsAsAttempt, failsToStart, failureRules, isCrash, isCrashAttempt } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
-import { hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
+import { carriedReport, hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
   countedUsdMicros,
@@ -214,7 +214,7 @@ function leftBehind({ state, event }: EndedIn, { isTry }: Counts): Partial<State
     handoff,
     repetition,
     // The items of a task that takes many iterations outlive one that left no word about them.
-    report: report ?? (isSingleTask(state) ? memory.report : undefined),
+    report: isSingleTask(state) ? carriedReport(memory.report, report) : report,
     reported: reportedAfter(state, event, isNews(state, event)),
   };
 }

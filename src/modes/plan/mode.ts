@@ -58,10 +58,10 @@ function planPrompt(state: State, live: LiveIteration, instructions: string): Pr
 export const planMode: Mode = {
   formats: [plan],
   prompt: planPrompt,
-  view: ({ directory, document }) =>
-    new VaultView(vaultRootOf(document, directory), document.split('/').at(-1) ?? document),
+  view: ({ directory, document, areConfined }) => new VaultView(vaultRootOf(document, directory), { areConfined }),
   viewRoot: ({ directory, document }) => vaultRootOf(document, directory),
   bindsText: true,
+  detectsChecks: true,
   words: {
     work: ({ path, done, total }) => ['plan', `${path} (${done}/${total} done)`],
     commits: 'a commit for every step of an agent that is done, none of the files that actions make',

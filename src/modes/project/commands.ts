@@ -44,6 +44,13 @@ export async function interview(context: Context, [name = '']: Words, flags: Fla
   return run(context, [spec], { ...flags, mode: 'interview' });
 }
 
+/** What was typed as --iterations is named so when it is refused. */
+function asTyped(error: unknown): unknown {
+  if (!(error instanceof UsageError)) return error;
+  const typed = (text: string): string => text.replaceAll('--max-iterations', '--iterations');
+  return new UsageError(typed(error.message), typed(error.hint), error.exitCode);
+}
+
 /** The tasks of a project, by the seed's own words: `ralph execute NAME [--iterations N]`. */
 export async function execute(context: Context, [name = '']: Words, flags: Flags): Promise<number> {
   const { spec, tasks } = projectPaths(context.directory, name);
@@ -57,5 +64,8 @@ export async function execute(context: Context, [name = '']: Words, flags: Flags
   const { iterations, maxIterations, ...rest } = flags;
   if (iterations !== undefined && maxIterations !== undefined)
     throw new UsageError('--iterations and --max-iterations say the same.', 'Leave one of them out.');
-  return run(context, [tasks], { ...rest, maxIterations: iterations ?? maxIterations, mode: 'project' });
+  const given = { ...rest, maxIterations: iterations ?? maxIterations, mode: 'project' };
+  return run(context, [tasks], given).catch((error: unknown) => {
+    throw iterations === undefined ? error : asTyped(error);
+  });
 }

@@ -1,7 +1,7 @@
 // Files of a project: where they lie, how the first is made, and the prompts that a user wrote for it.
 import { existsSync } from 'node:fs';
 import { lstat, mkdir, realpath, rename, writeFile } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { State } from '../../core/state.ts';
 import type { Problem } from '../../documents/document.ts';
 import type { Checkpoints } from '../../git/checkpoints.ts';
@@ -10,6 +10,7 @@ import { interviewPlaceholders } from '../interview/mode.ts';
 import { fillTemplate, templateProblems } from '../iteration-prompt.ts';
 import type { ModeSession } from '../mode.ts';
 import { executePlaceholders } from './mode.ts';
+import { earlierExecutions, isProjectFolder, notedObstacles } from './obstacles.ts';
 import { specTemplate, specValues } from './templates.ts';
 
 export interface ProjectPaths {
@@ -101,9 +102,6 @@ export async function initProject(directory: string, name: string): Promise<Proj
   return paths;
 }
 
-/** Only there are the files beside a document Ralph's own: elsewhere they may be anybody's. */
-const isProjectFolder = (folder: string): boolean => basename(dirname(folder)) === '.artefacts';
-
 /** A folder that is there or is made; never a link, which may lead anywhere. */
 async function plainFolder(path: string): Promise<void> {
   const there = await lstat(path).catch(() => undefined);
@@ -165,8 +163,10 @@ async function diffSince(state: State, checkpoints: Checkpoints | undefined): Pr
 export const projectSession: ModeSession = {
   beforeFirst: moveEarlierFiles,
   signals: doneSignal,
+  noted: notedObstacles,
   promptInputs: async (state, _live, { checkpoints }) => ({
     ...artefactsOf(state),
+    earlier: await earlierExecutions(state.loop.document),
     diff: await diffSince(state, checkpoints),
   }),
 };

@@ -21,6 +21,18 @@ const jsonText = (value: unknown): string =>
       .join(''),
   )}\n`;
 
+/** obstacles.json, field for field as seed 002 has it. */
+export const obstaclesText = (obstacles: readonly Obstacle[]): string =>
+  jsonText({
+    obstacles: obstacles.map(({ id, task, message, resolved, iteration }) => ({
+      id,
+      task_id: task,
+      message,
+      resolved,
+      iteration,
+    })),
+  });
+
 /** Grows with the iterations, and with nothing else. */
 export class ProjectView implements ModeView {
   private readonly folder: string;
@@ -114,17 +126,9 @@ export class ProjectView implements ModeView {
   }
 
   files(state: State): readonly ViewFile[] {
-    const row = ({ id, task, message, resolved, iteration }: Obstacle) => ({
-      id,
-      task_id: task,
-      message,
-      resolved,
-      iteration,
-    });
-    const obstacles = [...this.obstacles.values()].map(row);
     return [
       { path: `${this.folder}/state.json`, text: jsonText(this.shown(state)) },
-      { path: `${this.folder}/obstacles.json`, text: jsonText({ obstacles }) },
+      { path: `${this.folder}/obstacles.json`, text: obstaclesText([...this.obstacles.values()]) },
       ...this.results(state),
     ];
   }

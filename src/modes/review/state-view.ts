@@ -68,6 +68,7 @@ export class ReviewStateView implements ModeView {
   metrics(state: State) {
     const { total, done, blocked } = issueCounts(state);
     return {
+      started_at: isoTime(state.loop.startedAt),
       review_rounds: reviewStanding(state).roundsComplete,
       fix_iterations: this.fixIterations,
       total_issues_found: total,

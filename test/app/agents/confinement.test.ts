@@ -43,7 +43,8 @@ describe('what is asked for', () => {
     for (const name of ['vault/Approved', 'vault/Plans', 'Approved'])
       mkdirSync(join(directory, name), { recursive: true });
     const asked = confinementFor({ config: { sandbox: 'auto' }, ...place, directory, readOnly: ['/etc/mcp.json'] });
-    expect(asked?.readOnly.slice(-2)).toEqual([join(directory, 'vault/Approved'), '/etc/mcp.json']);
+    const kept = [join(directory, 'vault/Approved'), join(directory, 'vault/Needs_Action'), '/etc/mcp.json'];
+    expect(asked?.readOnly.slice(-3)).toEqual(kept);
     mkdirSync(join(directory, 'Plans'));
     expect(confinementFor({ config: { sandbox: 'auto' }, ...place, directory })?.readOnly).toContain(
       join(directory, 'Approved'),

@@ -122,6 +122,7 @@ it('the figures are those of the seed', () => {
   expect(filesOf(worked().events)[1]?.path).toBe('/home/loops/1/review-metrics.json');
   const { elapsed_minutes: minutes, ...metrics } = metricsOf(worked());
   expect(metrics).toEqual({
+    started_at: expect.stringMatching(/^20\d\d-/),
     review_rounds: 1,
     fix_iterations: 3,
     total_issues_found: 2,

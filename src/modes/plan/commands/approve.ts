@@ -5,7 +5,7 @@ import { type Context, type Flags, placeOf, sayHeld, type Words } from '../../..
 import { workWithoutReader } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
-import { approve, type RecordApproval } from '../session/approve.ts';
+import { approve, looserTerms, type RecordApproval } from '../session/approve.ts';
 import type { PlanFile } from '../session/files.ts';
 import { refreshDashboard } from '../session/loops.ts';
 import { refuseApproval, refuseDoubtfulBoxes } from '../session/vault.ts';
@@ -106,7 +106,8 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   const found = await openPlan(context, word, flags);
   const { plan, loop, root } = found;
   refuseApproval(plan, loop);
-  if (isApprovedNow(plan, loop)) {
+  const more = await looserTerms({ ...placeOf(context), flags }, loop, plan.document.tasks);
+  if (isApprovedNow(plan, loop) && more.length === 0) {
     context.say(`Plan ${plan.id} is approved ${approvalState(plan, loop)}.`);
     await refreshDashboard(ledger, root);
     return 0;

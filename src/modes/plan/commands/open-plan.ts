@@ -2,11 +2,16 @@
 
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { isConfined } from '../../../app/agents/process-limits.ts';
+import { resolveRunConfig } from '../../../app/app.ts';
 import type { Context, Flags } from '../../../cli/context.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { vaultRootOf } from '../../../text/step-path.ts';
+import { modeName } from '../../registry.ts';
 import { type PlanFile, withRecord } from '../session/files.ts';
 import { loopOfPlan, type PlanLoop } from '../session/loops.ts';
+import { type NoteNeeds, noteAuthor } from '../session/note-answers.ts';
 import { findPlan, planAt } from '../session/vault.ts';
 import { planName } from '../views/paths.ts';
 
@@ -53,6 +58,24 @@ export async function openPlan(context: Context, word: string | undefined, flags
   const plan = await planAt(named.path, basename(named.path));
   const loop = context.hasLedger() ? await loopOfPlan(await context.ledger(), plan) : undefined;
   return { ...named, plan: loop?.state.document.isLoaded === true ? withRecord(plan) : plan, loop };
+}
+
+/** What it takes to read a person's answers in the vault. */
+export function noteNeeds(context: Context, ledger: Ledger, root: string, flags: Flags): NoteNeeds {
+  const { env, directory, say } = context;
+  return {
+    ledger,
+    root,
+    say,
+    areConfined: async () => {
+      const resolved = await resolveRunConfig(env, directory, flags, { mode: modeName('plan') });
+      return resolved.ok && isConfined(resolved.config.sandbox);
+    },
+    answer: async (loop, escalation, answer) => {
+      const loops = await context.loops({ write: true });
+      await loops.send(loop, { type: 'answer', escalation, answer }, noteAuthor);
+    },
+  };
 }
 
 /** As it is to be typed in a command that works. */

@@ -49,10 +49,11 @@ const stateWords: Readonly<Partial<Record<TaskStatus, string>>> = {
 
 function changeLines({ plan, loop, changes }: PlanDetails): readonly string[] {
   const before = loop?.state.document.approval;
-  if (before === undefined || before.hash === plan.hash) return [];
+  if (before === undefined || (before.hash === plan.hash && changes.length === 0)) return [];
+  const since = before.hash === plan.hash ? 'its text is the same; since then' : 'and edited since';
   return [
     '',
-    `Approved before by ${shownText(before.by)} at ${isoTime(before.at)} (${before.hash.slice(0, 12)}), and edited since:`,
+    `Approved before by ${shownText(before.by)} at ${isoTime(before.at)} (${before.hash.slice(0, 12)}), ${since}:`,
     ...changes.map(line => `  ${shownText(line)}`),
   ];
 }

@@ -11,9 +11,18 @@ import { endingOf } from '../../../views/ending.ts';
 import { modeName } from '../../registry.ts';
 import type { RecordApproval } from '../session/approve.ts';
 import { planKey } from '../session/loops.ts';
+import { takeNoteAnswers } from '../session/note-answers.ts';
 import { endedLoopOf, mayRun, putAway, refuseDoubtfulBoxes } from '../session/vault.ts';
 import { type Ask, askAndApprove, askHere } from './approve.ts';
-import { findNamedPlan, heldExitCode, isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';
+import {
+  findNamedPlan,
+  heldExitCode,
+  isApprovedNow,
+  noteNeeds,
+  type OpenPlan,
+  openPlan,
+  planArgument,
+} from './open-plan.ts';
 import { approvalState } from './plan-text.ts';
 
 const lookMs = 2_000;
@@ -130,6 +139,15 @@ async function carryOutAlone(run: PlanRun, target: Target): Promise<number> {
   }
 }
 
+/** With what a person has ticked in the note about it. */
+async function openAnswered({ context, ledger, flags }: PlanRun, word: string | undefined): Promise<OpenPlan> {
+  const found = await openPlan(context, word, flags);
+  const isAnswered =
+    found.loop?.row.document === found.path &&
+    (await takeNoteAnswers(noteNeeds(context, ledger, found.root, flags), found.loop)) === 'taken';
+  return isAnswered ? openPlan(context, word, flags) : found;
+}
+
 export async function runPlan(
   context: Context,
   word: string | undefined,
@@ -140,7 +158,7 @@ export async function runPlan(
   if (flags['new'] === true)
     throw new UsageError('--new: no plan runs twice.', 'Write another plan, with a plan_id of its own.');
   const run = { ...needs, context, flags, ledger: await context.ledger({ write: true, create: true }) };
-  const found = await openPlan(context, word, flags);
+  const found = await openAnswered(run, word);
   const { root, plan, loop } = found;
   const ended = await endedExitCode(run, found);
   if (ended !== undefined) return ended;

@@ -1,19 +1,25 @@
 // Approval of a plan by a host: it sees what it would say yes to, and its yes is recorded in the plan's loop. Nothing of the
 // plan is done by it.
 import { basename } from 'node:path';
-import { buildEngine, loopFolder, newLoop, storeError } from '../../../app/app.ts';
+import { termsNow } from '../../../app/actions.ts';
+import { buildEngine, loopFolder, newLoop, resolveRunConfig, storeError } from '../../../app/app.ts';
+import { filedSince, looserWords } from '../../../app/approved-terms.ts';
 import { documentSource } from '../../../app/documents.ts';
 import { withLease } from '../../../app/loops/find.ts';
 import { startInput } from '../../../app/session/launch.ts';
 import { type Draft, prepareLoop } from '../../../app/session/prepare.ts';
+import { keptValues } from '../../../app/session/resume-rules.ts';
 import type { Gate, Host } from '../../../app/session/session.ts';
 import type { Command, Input } from '../../../core/input.ts';
+import type { ApprovedTerms, Settings } from '../../../core/settings.ts';
+import type { State } from '../../../core/state.ts';
+import { allTasks, type TaskSpec } from '../../../core/task.ts';
 import { lenient } from '../../../documents/document.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { Bug, UsageError } from '../../../text/errors.ts';
 import { vaultRootOf } from '../../../text/step-path.ts';
 import { changesSince, planWarnings, refuseRenumbered } from './changes.ts';
-import { loopOfPlan, planKey, refreshDashboard } from './loops.ts';
+import { loopOfPlan, type PlanLoop, planKey, refreshDashboard } from './loops.ts';
 import { type Approval, approvePlan, doubtfulBoxes, planAsRead, planAt, refuseApproval } from './vault.ts';
 
 /** Records a yes in the loop of the plan at this path, which is begun when there is none; gives the loop's name. */
@@ -51,7 +57,10 @@ export async function approve(request: ApprovalRequest, ledger: Ledger, host: Ap
     hash: plan.hash,
     goal,
     tasks,
-    changes: before === undefined ? [] : await changesSince(ledger, before, plan),
+    changes:
+      before === undefined
+        ? []
+        : [...(await changesSince(ledger, before, plan)), ...(await looserTerms(request, before, tasks))],
     warnings: await planWarnings(tasks, { ...request, root }),
   };
   const doubt = flags['acceptTicked'] === true ? undefined : doubtfulBoxes(plan, before);
@@ -71,6 +80,35 @@ export async function approve(request: ApprovalRequest, ledger: Ledger, host: Ap
   return isBegun ? yes() : withLease<Approved>(ledger, planKey(plan.id), lease => ({ type: 'held', lease }), yes);
 }
 
+/** What files say now; undefined: they cannot be read, and whoever runs it says what is wrong. */
+async function termsOf(
+  { env, directory, flags }: Pick<Draft, 'env' | 'directory' | 'flags'>,
+  before: Settings,
+  tasks: readonly TaskSpec[],
+): Promise<ApprovedTerms | undefined> {
+  const resolved = await resolveRunConfig(env, directory, flags, { mode: before.mode, kept: keptValues(before) });
+  return resolved.ok ? termsNow({ ...resolved, env, directory }, tasks) : undefined;
+}
+
+/** A yes is one to the limits that files set since the one before, too. */
+function raisedLimits({ document: { approval }, settings }: State, now: ApprovedTerms | undefined): readonly Command[] {
+  const { looser } = filedSince(approval?.terms, now?.limits ?? {}, settings.limits);
+  if (looser.length === 0) return [];
+  return [{ type: 'limits', limits: Object.fromEntries(looser.map(name => [name, now?.limits[name]])), settings: {} }];
+}
+
+/** In sentences: what is more now than was approved. */
+export async function looserTerms(
+  place: Pick<Draft, 'env' | 'directory' | 'flags'>,
+  loop: PlanLoop | undefined,
+  tasks: readonly TaskSpec[],
+): Promise<readonly string[]> {
+  const terms = loop?.state.document.approval?.terms;
+  if (loop === undefined || terms === undefined) return [];
+  const now = await termsOf(place, loop.state.settings, tasks);
+  return now === undefined ? [] : looserWords(terms, now, loop.state.settings.limits);
+}
+
 /** As `RecordApproval` says. */
 export async function recordApproval(
   place: Pick<Draft, 'env' | 'directory' | 'home' | 'flags'> & { readonly warn: Host['say'] },
@@ -78,11 +116,18 @@ export async function recordApproval(
   file: string,
   { subject, hash, by, because }: Approval,
 ): Promise<string> {
-  const yes: Command = { type: 'approve', subject, hash, because };
+  const yes = (terms: ApprovedTerms | undefined): Command => ({ type: 'approve', subject, hash, because, terms });
   const [row] = await ledger.store.loops({ document: file, open: true });
   if (row !== undefined) {
     const { LedgerLoops } = await import('../../../app/loops/loops.ts');
-    const sent = await new LedgerLoops({ ...place, ledger }).send(row.loop, yes, by);
+    const loops = new LedgerLoops({ ...place, ledger });
+    const { state } = await loops.look(row);
+    const now = await termsOf(
+      place,
+      state.settings,
+      [...allTasks(state.tasks)].map(task => task.spec),
+    );
+    const sent = await loops.send(row.loop, [...raisedLimits(state, now), yes(now)], by);
     if (sent.became === 'failed') throw storeError(sent.failure);
     if (sent.became === 'refused')
       throw new UsageError(`Loop ${row.name} takes no approval.`, `ralph status ${row.name}`);
@@ -96,7 +141,7 @@ export async function recordApproval(
   const engine = await buildEngine(begun, { ledger, source, by });
   const first: readonly Input[] = [
     startInput(prepared, loop, prepared, by),
-    { type: 'command', command: yes, by },
+    { type: 'command', command: yes(prepared.terms), by },
     await planAsRead(source),
   ];
   const interrupt = new AbortController().signal;

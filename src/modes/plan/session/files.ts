@@ -11,6 +11,8 @@ import type { VaultPaths } from '../views/paths.ts';
 
 const planBytesMax = 16 * 1024 * 1024;
 const suffixMax = 10_000;
+/** How deep plans are looked for among the approved ones. */
+export const subfoldersMax = 8;
 
 export interface PlanFile {
   readonly path: string;
@@ -27,7 +29,13 @@ export interface PlanFile {
 export type PlanRead =
   | { readonly type: 'read'; readonly plan: PlanFile }
   /** `id`: as far as it can be told. `isMeant`: it looks like a plan rather than some other note. */
-  | { readonly type: 'broken'; readonly id: string; readonly isMeant: boolean; readonly problems: readonly Problem[] }
+  | {
+      readonly type: 'broken';
+      readonly id: string;
+      readonly isMeant: boolean;
+      readonly problems: readonly Problem[];
+      readonly objective?: string | undefined;
+    }
   | { readonly type: 'missing'; readonly problems: readonly Problem[] };
 
 const nameOf = (path: string): string => basename(path, extname(path));
@@ -37,6 +45,8 @@ function claimedId(text: string, path: string): string {
   return /^plan_id:[ \t]*["']?([A-Za-z0-9][\w.-]{0,99})["']?[ \t]*\r?$/m.exec(text)?.[1] ?? nameOf(path);
 }
 
+const claimedGoal = (text: string): string | undefined => /^objective:[ \t]*["']?(.+?)["']?[ \t]*\r?$/m.exec(text)?.[1];
+
 export async function readPlan(path: string): Promise<PlanRead> {
   const read = await readText(path, planBytesMax);
   if (read.type === 'missing') return { type: 'missing', problems: [read.problem] };
@@ -44,7 +54,14 @@ export async function readPlan(path: string): Promise<PlanRead> {
   const { text, identity, mode } = read;
   const parsed = planFormat.parse(text);
   const isMeant = planFormat.recognises(basename(path), text);
-  if (!parsed.ok) return { type: 'broken', id: claimedId(text, path), isMeant, problems: parsed.problems };
+  if (!parsed.ok)
+    return {
+      type: 'broken',
+      id: claimedId(text, path),
+      isMeant,
+      problems: parsed.problems,
+      objective: claimedGoal(text),
+    };
   const { document } = parsed;
   const { id = nameOf(path), approval } = document;
   const hash = sha256Of(approval?.substance ?? text);
@@ -90,7 +107,7 @@ export const isPlainFile = async (path: string): Promise<boolean> =>
   (await lstat(path).catch(() => undefined))?.isFile() === true;
 
 /** The plan files of one folder, by name. */
-export async function plansIn(folder: string): Promise<readonly string[]> {
+async function plansIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries
     .filter(entry => entry.isFile() && isPlanName(entry.name))
@@ -98,10 +115,18 @@ export async function plansIn(folder: string): Promise<readonly string[]> {
     .sort();
 }
 
+/** Those of its subfolders too, but of none that is hidden or a link. */
+export async function plansUnder(folder: string, depth = 0): Promise<readonly string[]> {
+  const entries = depth > subfoldersMax ? [] : await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const below = entries.filter(entry => entry.isDirectory() && !entry.name.startsWith('.')).map(({ name }) => name);
+  const deeper = await Promise.all(below.sort().map(name => plansUnder(join(folder, name), depth + 1)));
+  return [...(await plansIn(folder)), ...deeper.flat()];
+}
+
 /** Wherever a plan may lie. */
 export async function plansOf(paths: VaultPaths): Promise<readonly string[]> {
-  const folders = [paths.plans, paths.pending, join(paths.pending, 'Plans'), paths.approved, paths.done];
-  return (await Promise.all(folders.map(plansIn))).flat();
+  const folders = [paths.plans, paths.pending, join(paths.pending, 'Plans')].map(plansIn);
+  return (await Promise.all([...folders, plansUnder(paths.yes), plansIn(paths.done)])).flat();
 }
 
 export interface Moved {

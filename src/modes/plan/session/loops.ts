@@ -1,17 +1,19 @@
 // Loops of a vault's plans, from the ledger: which plan each is of, its files written anew, and the dashboard of all plans.
 import { existsSync } from 'node:fs';
 import { lstat, readFile } from 'node:fs/promises';
-import { basename, dirname, relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { stateOf } from '../../../app/app.ts';
 import { eventsIn } from '../../../app/loops/find.ts';
 import { initialState, type State } from '../../../core/state.ts';
 import { progress } from '../../../core/task.ts';
 import { putView } from '../../../engine/publish.ts';
 import type { Ledger, LoopRow } from '../../../ledger/ledger.ts';
+import { isWithin } from '../../../text/step-path.ts';
 import { evolve } from '../../evolve.ts';
 import type { ViewFile } from '../../mode.ts';
+import { isSameNote } from '../views/answers.ts';
 import { type DashboardRow, dashboard, isCarriedOut, planStatus } from '../views/dashboard.ts';
-import { VaultView } from '../views/files.ts';
+import { type NoteFacts, VaultView } from '../views/files.ts';
 import { type VaultPaths, vaultPaths } from '../views/paths.ts';
 import { type PlanFile, plansOf, readPlan } from './files.ts';
 
@@ -69,12 +71,13 @@ export async function writeViewFile(root: string, file: ViewFile): Promise<strin
   if (there === undefined && text === null) return undefined;
   // A pipe would be read for ever.
   const before = there?.isFile() ? await readFile(path, 'utf8').catch(() => undefined) : undefined;
-  return before !== undefined && before === text ? undefined : putView([root], file);
+  const isThere = before !== undefined && text !== null && isSameNote(before, text);
+  return isThere ? undefined : putView([root], file);
 }
 
 /** For a loop whose own process ended before it had written its last word. */
-export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow): Promise<void> {
-  const view = new VaultView(root, basename(row.document));
+export async function writeLoopViews(ledger: Ledger, root: string, row: LoopRow, facts?: NoteFacts): Promise<void> {
+  const view = new VaultView(root, facts);
   let state: State = initialState;
   for await (const { event } of eventsIn(ledger, row.loop)) {
     state = evolve(state, event);
@@ -110,7 +113,7 @@ async function dashboardRow(
   const empty = { file: relative(paths.root, path), objective: '', completed: 0, total: 0, iterations: 0, at: 0 };
   if (read.type === 'missing') return undefined;
   if (read.type === 'broken')
-    return read.isMeant || folder === paths.approved ? { ...empty, plan: read.id, status: 'broken' } : undefined;
+    return read.isMeant || isWithin(paths.approved, folder) ? { ...empty, plan: read.id, status: 'broken' } : undefined;
   const { id, document } = read.plan;
   const loop = loops.get(id);
   const row: DashboardRow = {
@@ -119,7 +122,7 @@ async function dashboardRow(
     objective: document.goal,
     completed: document.tasks.filter(task => task.done).length,
     total: document.tasks.length,
-    status: folder === paths.approved ? 'approved' : 'awaiting_approval',
+    status: isWithin(paths.yes, folder) ? 'approved' : 'awaiting_approval',
     ...(loop && loopFields(loop)),
   };
   if (folder === paths.done) return { ...row, status: 'completed' };

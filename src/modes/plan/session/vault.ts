@@ -11,10 +11,11 @@ import { replaceFile } from '../../../documents/replace-file.ts';
 import { documentInput } from '../../../engine/document.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { UsageError } from '../../../text/errors.ts';
-import { vaultFolders, vaultRootOf } from '../../../text/step-path.ts';
+import { isWithin, personsFolders, vaultFolders, vaultRootOf } from '../../../text/step-path.ts';
 import type { ModeSession } from '../../mode.ts';
 import { setPlanFacts, type WrittenFacts } from '../document/marks.ts';
 import { isCarriedOut, planStatus } from '../views/dashboard.ts';
+import type { NoteFacts } from '../views/files.ts';
 import { vaultPaths } from '../views/paths.ts';
 import { isFolderOf, movePlan, movePlanToFreeName, type PlanFile, plansOf, readPlan } from './files.ts';
 import { isOwnLoop, loopOfPlan, type PlanLoop, refreshDashboard, writeLoopViews } from './loops.ts';
@@ -165,7 +166,9 @@ export interface ApproveNeeds {
 export async function approvePlan(needs: ApproveNeeds): Promise<{ readonly path: string; readonly loop: string }> {
   const { root, plan, loop, by, because, record } = needs;
   refuseApproval(plan, loop);
-  const moved = loop === undefined ? await movePlan(plan.path, root, vaultPaths(root).approved) : undefined;
+  const { yes, approved } = vaultPaths(root);
+  const isThere = loop !== undefined || isWithin(yes, plan.path);
+  const moved = isThere ? undefined : await movePlan(plan.path, root, approved);
   if (moved?.type === 'outside') throw outsideError(moved.path);
   if (moved?.type === 'in-the-way')
     throw new UsageError(
@@ -214,9 +217,10 @@ export async function finishPlan(
   ledger: Ledger,
   root: string,
   { row, state }: PlanLoop,
+  facts: NoteFacts = {},
 ): Promise<{ readonly path?: string; readonly problem?: string }> {
   const paths = vaultPaths(root);
-  await writeLoopViews(ledger, root, row);
+  await writeLoopViews(ledger, root, row, facts);
   const isCompleted = isCarriedOut(state);
   const isThere = state.document.isLoaded && (await writeFacts(row.document, state.loop.projectId, factsOf(state)));
   const isInVault = row.document.startsWith(`${root}/`);
@@ -231,10 +235,10 @@ export async function finishPlan(
   };
 }
 
-/** What says yes to plans, and which programs are servers. */
+/** What says yes to plans and answers questions, and which programs are servers. */
 export const planSession: ModeSession = {
   readOnly: ({ path, directory }, { mcpConfig }) => [
-    join(vaultRootOf(path, directory), 'Approved'),
+    ...personsFolders.map(name => join(vaultRootOf(path, directory), name)),
     ...(mcpConfig === undefined ? [] : [resolve(directory, mcpConfig)]),
   ],
 };

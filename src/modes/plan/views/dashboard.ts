@@ -57,7 +57,8 @@ export function dashboard(rows: readonly DashboardRow[]): string {
   ].join('\n');
 }
 
-const cannotGoOn = (state: State): boolean =>
+/** Nothing of it can be done before a person has said something. */
+export const cannotGoOn = (state: State): boolean =>
   state.questions.open.length > 0 &&
   state.live.length === 0 &&
   state.claims.open.length === 0 &&
@@ -90,28 +91,29 @@ export function currentStep(state: State): number {
 export interface Trouble {
   readonly task?: Task;
   readonly what: string;
-  readonly detail: string;
+  /** Every error of its attempts, the newest last. */
+  readonly details: readonly string[];
 }
 
 /** Why a person must look: steps that were given up, questions that are open, an end that nobody wanted. */
-export function troubles(state: State, errors: ReadonlyMap<string, string>): readonly Trouble[] {
+export function troubles(state: State, errors: ReadonlyMap<string, readonly string[]>): readonly Trouble[] {
   if (isCarriedOut(state)) return [];
   if (state.control.ended?.reason === 'goal_achieved')
-    return [{ what: 'Every step was left out: nothing of this plan was done', detail: '' }];
+    return [{ what: 'Every step was left out: nothing of this plan was done', details: [] }];
   const failed = [...allTasks(state.tasks)]
     .filter(task => task.status === 'blocked')
-    .map(task => ({ task, what: task.blockedBecause ?? 'given up', detail: errors.get(task.id) ?? '' }));
+    .map(task => ({ task, what: task.blockedBecause ?? 'given up', details: errors.get(task.id) ?? [] }));
   // "Nothing is ready" says no more than the steps that were given up.
   const open = state.questions.open.filter(one => one.kind !== 'blocked' || failed.length === 0);
   const asked = open.map(one => {
     const task = one.task === undefined ? undefined : findTask(state.tasks, one.task);
-    return { task, what: `${one.id}: ${one.summary}`, detail: one.context };
+    return { task, what: `${one.id}: ${one.summary}`, details: [one.context] };
   });
   const isBadEnd =
     state.control.ended !== undefined && state.control.ended.reason !== 'explicit_stop' && !endedByLimit(state);
   const ended =
     isBadEnd && failed.length === 0
-      ? [{ what: state.control.ended?.because ?? '', detail: state.streaks.lastError }]
+      ? [{ what: state.control.ended?.because ?? '', details: [state.streaks.lastError] }]
       : [];
   return [...failed, ...asked, ...ended];
 }

@@ -24,15 +24,19 @@ export type VaultPaths = ReturnType<typeof vaultPaths>;
 
 export function vaultPaths(root: string) {
   const stateFolder = (id: string): string => `${root}/In_Progress/${fileId(id)}`;
-  const note = (kind: string, id: string): string => `${root}/Needs_Action/plan_${kind}_${fileId(id)}.md`;
+  const notes = `${root}/Needs_Action`;
+  const note = (kind: string, id: string): string => `${notes}/plan_${kind}_${fileId(id)}.md`;
   return {
     root,
     plans: `${root}/Plans`,
     pending: `${root}/Pending_Approval`,
+    /** All of it is approved: people sort plans into folders of their own. */
+    yes: `${root}/Approved`,
     /** Where approved plans wait and run. */
     approved: `${root}/Approved/Plans`,
     done: `${root}/Done`,
     dashboard: `${root}/Dashboard.md`,
+    notes,
     stateFolder,
     state: (id: string) => `${stateFolder(id)}/state.md`,
     blocked: (id: string) => note('blocked', id),

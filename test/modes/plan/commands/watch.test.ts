@@ -32,6 +32,8 @@ const needs = (part: Partial<WatchNeeds> = {}): WatchNeeds => ({
   record: place.record,
   name: (_path, id) => id,
   areConfined: async () => false,
+  answer: async () => {},
+  waiting: new Set(),
   ...part,
 });
 const never = new AbortController().signal;

@@ -7,7 +7,8 @@ import { initialState, type State } from '../../../../src/core/state.ts';
 import type { TaskSpec } from '../../../../src/core/task.ts';
 import { evolve } from '../../../../src/modes/evolve.ts';
 import { dashboard } from '../../../../src/modes/plan/views/dashboard.ts';
-import { brokenPlanFile, VaultView } from '../../../../src/modes/plan/views/files.ts';
+import { type NoteFacts, VaultView } from '../../../../src/modes/plan/views/files.ts';
+import { brokenPlanFile } from '../../../../src/modes/plan/views/notes.ts';
 import { defaultSettings } from '../../../../src/modes/registry.ts';
 import { isoTime } from '../../../../src/text/format.ts';
 import { vaultRootOf } from '../../../../src/text/step-path.ts';
@@ -94,8 +95,8 @@ interface Seen {
   readonly state: State;
 }
 
-function seen(events: readonly Event[]): Seen {
-  const view = new VaultView('/w/vault', 'PLAN_client.md');
+function seen(events: readonly Event[], facts: NoteFacts = {}): Seen {
+  const view = new VaultView('/w/vault', facts);
   let state: State = initialState;
   for (const event of events) {
     state = evolve(state, event);
@@ -177,9 +178,25 @@ describe('Needs_Action', () => {
     const { front, body } = parts(seen(failing).files[blockedFile]);
     expect(front).toEqual({ plan_id: id, step_num: 1, severity: 'high', action_required: true });
     expect(body).toContain('**Step 1:** Draft intro email');
-    expect(body).toContain('**Error:** 4 attempts, 4 allowed\n\n> mailbox is full\n> second line');
+    expect(body).toContain('**Error:** 4 attempts, 4 allowed\n\n> Iteration 1: mailbox is full\n> second line');
+    expect(body).toContain(
+      '**Plan:** Onboard a client  \n**File:** [[PLAN_client.md]]  \n**Lies in:** Approved/Plans/PLAN_client.md',
+    );
     expect(body).toContain('1. Look at the step in [[PLAN_client.md]]');
     expect(body).toContain(`ralph plan run ${id}`);
+  });
+
+  it('given several attempts, then every error stands there, and who does the step', () => {
+    const order = { type: 'mcp' as const, server: 'email-mcp', tool: 'send_email', params: {} };
+    const events = [
+      started(),
+      loaded([spec('step_1', { title: 'Draft', performer: 'mcp:email-mcp', order })]),
+      ...[1, 2, 3].flatMap(n => [begun(n, 'step_1', n, n), ended(n, 'step_1', n, `error ${n}`)]),
+      blocked('step_1', 4),
+    ];
+    const text = seen(events).files[blockedFile] ?? '';
+    expect(text).toContain('**By:** the tool send_email of the MCP server email-mcp');
+    for (const n of [1, 2, 3]) expect(text).toContain(`> Iteration ${n}: error ${n}`);
   });
 
   it('given that it is tried again, then plan_blocked is gone', () => {
@@ -234,9 +251,14 @@ describe('Needs_Action', () => {
 
   it('given a plan that cannot be read, then plan_blocked lists its problems', () => {
     const problems = [{ message: 'step_1 and step_2 wait for each other.', line: 14, fix: 'Break the circle.' }];
-    const file = brokenPlanFile('/w/vault', id, problems);
+    const file = brokenPlanFile(
+      '/w/vault',
+      { id, path: '/w/vault/Approved/Plans/x/a.md', objective: 'Onboard' },
+      problems,
+    );
     expect(file.path).toBe(`/w/vault/${blockedFile}`);
     expect(parts(file.text).front).toEqual({ plan_id: id, step_num: 0, severity: 'high', action_required: true });
+    expect(file.text).toContain('**Plan:** Onboard  \n**File:** [[a.md]]  \n**Lies in:** Approved/Plans/x/a.md');
     expect(file.text).toContain('- line 14: step_1 and step_2 wait for each other. Break the circle.');
   });
 });
@@ -260,7 +282,9 @@ it('given text that looks like front matter, headings, links or HTML, then it st
     expect(text).not.toMatch(/(?<!\\)<script|(?<!\\)\[\[?Secrets|\u202e|(?<!\\)\|/);
   }
   expect(files[blockedFile]).toContain('\\\\u{202e}');
-  const broken = brokenPlanFile('/w/vault', '../../etc\n---', [{ message: evil }]);
+  const broken = brokenPlanFile('/w/vault', { id: '../../etc\n---', path: `/w/vault/${evil}`, objective: evil }, [
+    { message: evil },
+  ]);
   expect(broken.path).toBe('/w/vault/Needs_Action/plan_blocked___.._etc_---.md');
   expect(broken.text?.split('\n').filter(line => line === '---')).toHaveLength(2);
 });
@@ -318,6 +342,7 @@ describe('the root of a vault', () => {
     ['/w/vault/Plans/2026/a.md', '/w', '/w/vault'],
     ['/w/vault/Plans/a.md', '/w/vault', '/w/vault'],
     ['/w/vault/Plans/a.md', '/w/vault/Plans', '/w/vault'],
+    ['/v/Approved/Plans/clients/acme/a.md', '/w', '/v'],
     ['/w/Plan.md', '/w', '/w/vault'],
     ['/home/Done/project/Plan.md', '/home/Done/project', '/home/Done/project/vault'],
     ['/home/Done/project/sub/Plan.md', '/w', '/w/vault'],
