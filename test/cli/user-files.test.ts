@@ -121,7 +121,7 @@ it('given a second RALPH_HOME, and then deleted refs of checkpoints, then each i
     makeRepository(place, ['US-1', 'US-2']);
     await place.ralph([...runWith(worker), '--max-iterations', '1']);
     const other = { env: { RALPH_HOME: join(place.root, 'other') } };
-    const told = await place.ralph([...run, '--max-iterations', '1'], other);
+    const told = await place.start([...run, '--max-iterations', '1'], other).ended;
     expect(flat(told.stderr)).toContain('holds checkpoints of 1 loop that are not in');
     expect(flat(told.stderr)).toContain('git for-each-ref refs/ralph');
 

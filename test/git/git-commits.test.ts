@@ -93,10 +93,7 @@ describe('a progress commit', () => {
     one.dirty();
     const names = ['HEAD', 'main', ...one.git('rev-parse', 'HEAD', 'HEAD^{tree}').trim().split('\n')];
     for (const content of ['first\n', 'again\n']) {
-      const write = () => {
-        for (const name of names) one.write(name, content);
-      };
-      committed(await commitWork(one, write));
+      committed(await commitWork(one, () => void names.map(name => one.write(name, content))));
       expect(one.git('status', '--porcelain')).toBe('');
     }
   });

@@ -165,6 +165,7 @@ describe('F72, B91: a person is told beforehand', () => {
     expect(notices).toEqual([
       'Files behind a filter are in checkpoints as they are on disk; commits run the filter, where one is configured: lfs.',
       expect.stringMatching(/: core\.fsmonitor, core\.sshcommand, filter\.x\.clean, hooks\/post-commit\.$/),
+      'Commits of a loop are made without commit hooks: do that when you merge, as docs/guides/files.md says.',
     ]);
     expect(notices.join()).not.toContain('secret-program');
     expect(await looked()).toMatchObject({ findings: { filters: ['*.bin'] } });
