@@ -143,7 +143,8 @@ describe('a document about today', () => {
       (row.options ?? []).flatMap(one => one.flags.match(/--[a-z-]+/g) ?? []),
     );
     const others = ['--version', '--help', '--headless', '--write', '--seed', '--count', '--acp'];
-    const known = new Set([...table, ...others, '--quick', '--against']);
+    const ofGit = ['--exec', '--amend', '--no-edit', '--exclude', '--all'];
+    const known = new Set([...table, ...others, ...ofGit, '--quick', '--against']);
     const named = present
       .filter(page => page.startsWith('docs') || page === 'README.md')
       .flatMap(page => wordsAfter(page, /(?:^|\s)(--[a-z][a-z-]+)/g));

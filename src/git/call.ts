@@ -123,6 +123,9 @@ export const withIndex = (place: GitPlace, index: string): GitPlace => ({
   variables: { ...place.variables, GIT_INDEX_FILE: index },
 });
 
+/** The same place, where the filters run that the user has configured: files become what `git add` makes of them. */
+export const withFilters = ({ settings: _off, ...place }: GitPlace): GitPlace => place;
+
 /** With an empty index, whatever an earlier git left there. */
 export async function freshIndex(place: GitPlace, index: string): Promise<GitPlace> {
   await Promise.all([rm(index, { force: true }), rm(`${index}.lock`, { force: true })]);
@@ -167,7 +170,7 @@ export async function ask(
 ): Promise<Answer | Refusal> {
   const answer = await git(place, args, options);
   if (answer.code !== 0) {
-    const command = args.find(one => !one.startsWith('-')) ?? '';
+    const command = args.find((one, at) => !one.startsWith('-') && args[at - 1] !== '-c') ?? '';
     return refuse(`git ${command} failed: ${printable(complaint(answer)).replace(/\.$/, '')}.`);
   }
   return { ok: true, text: answer.output.toString('utf8').trimEnd(), output: answer.output };

@@ -34,7 +34,7 @@ export type Committed =
       readonly paths: readonly string[];
       /** Of the branch now; empty where it has none. */
       readonly head: string;
-      /** Changed by the work, but dirty when the loop began (or behind a filter): never committed by us. */
+      /** Changed by the work, but dirty when the loop began: never committed by us. */
       readonly left: readonly string[];
     }
   | Refusal;

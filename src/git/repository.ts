@@ -42,7 +42,7 @@ const notRepository: Opened = { ...refuse('This folder is not in a git repositor
 
 /** Three gits at one go: where we are, which settings there are, and the values of some. */
 const inherited =
-  '^(core\\.(filemode|symlinks|ignorecase|precomposeunicode|excludesfile)|extensions\\.partialclone|remote\\..*\\.promisor)$';
+  '^(core\\.(filemode|symlinks|ignorecase|precomposeunicode|excludesfile)|extensions\\.partialclone|remote\\..*\\.promisor|commit\\.gpgsign)$';
 const lookAround = `git rev-parse --is-bare-repository --is-inside-git-dir --show-object-format --absolute-git-dir \\
   --git-common-dir --show-toplevel || exit
 printf '\\0'; git config --list --show-scope --name-only -z
@@ -63,9 +63,18 @@ export async function openRepository(place: GitPlace): Promise<Opened> {
   const last = found.output.indexOf('\0\0', end, 'latin1') + 1;
   const names = scopedNames(found.output.subarray(end + 1, last));
   const settings = filtersOff(names.map(({ name }) => name));
-  const values = settingsIn({ output: found.output.subarray(last + 1) });
+  const read = { output: found.output.subarray(last + 1) };
+  const values = new Map([...settingsIn(read), ['commit.gpgsign', signing(read)]]);
   const repository = { ...place, directory, gitDirectory, commonDirectory, objectFormat, settings, inherited: values };
   return { ok: true, repository, names };
+}
+
+/** Ours stands last, and says no: what the user's own files say stands before it. */
+function signing(read: Pick<Collected, 'output'>): string {
+  const said = listOf(read).flatMap(one =>
+    one.split('\n', 1)[0] === 'commit.gpgsign' ? [one.split('\n')[1] ?? 'true'] : [],
+  );
+  return String(/^(true|yes|on|1)$/i.test(said.at(-2) ?? ''));
 }
 
 const noSuchProgram = 127; // by a shell
@@ -243,12 +252,34 @@ export async function preflight(
     sentence(nested, 'Checkpoints do not cover repositories inside of this one'),
     sentence(
       [...new Set(filters.map(({ name }) => name))].sort(),
-      'Files behind a filter are in checkpoints as they are on disk, and not in progress commits',
+      'Files behind a filter are in checkpoints as they are on disk; commits run the filter, where one is configured',
     ),
-    sentence(programs, 'This repository would make git run programs; our calls of git do not run them'),
+    sentence(
+      programs,
+      'This repository would make git run programs; our calls of git do not run them, but for filters at commits',
+    ),
+    ...withoutCeremony(repository, names, programs),
     ...(isMidway ? ['A merge or rebase is not finished here, so there are no progress commits.'] : []),
   ];
   return { ok: true, findings: { notices: notices.flatMap(notice => notice ?? []), filters: patterns, isMidway } };
+}
+
+const commitHooks = ['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit'].map(name => `hooks/${name}`);
+
+/** Whoever signs their commits, or has them checked, must know that those of a loop are not (ADR 48). */
+function withoutCeremony(
+  { inherited: values }: Repository,
+  names: readonly ScopedName[],
+  programs: readonly string[],
+): readonly string[] {
+  const isElsewhere = names.some(({ scope, name }) => scope !== 'command' && name === 'core.hookspath');
+  const hasHooks = isElsewhere || programs.some(name => commitHooks.includes(name));
+  const missing = [
+    ...(values.get('commit.gpgsign') === 'true' ? ['not signed (commit.gpgsign)'] : []),
+    ...(hasHooks ? ['made without commit hooks'] : []),
+  ];
+  if (missing.length === 0) return [];
+  return [`Commits of a loop are ${missing.join(' and ')}: do that when you merge, as docs/guides/files.md says.`];
 }
 
 /** What a person is in the middle of while git has this file. */

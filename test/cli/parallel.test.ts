@@ -203,7 +203,7 @@ describe('--worktree', () => {
       const [, tree = ''] = git(place, 'worktree', 'list', '--porcelain').match(/worktree (.*worktrees.*)/) ?? [];
       git(place, 'worktree', 'remove', '--force', tree);
       const again = await go(2);
-      expect(again.stderr).toContain('note: The worktree of loop shop was gone: laid out again from its branch');
+      expect(again.stderr).toContain('note: The worktree of loop shop was gone: made again from its branch');
       expect(titles(place)).toEqual(['US-1: story 1', 'US-2: story 2']);
 
       git(place, 'worktree', 'remove', '--force', tree);

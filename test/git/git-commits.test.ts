@@ -2,8 +2,10 @@
 import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { changesAtStart, recordChangesAtStart } from '../../src/git/checkpoints/user-edits.ts';
 import type { Committed } from '../../src/git/commits.ts';
 import type { LockRules } from '../../src/git/locks.ts';
+import { openPrivate } from '../../src/git/private.ts';
 import { commitProgress, gitCommits } from '../../src/git/progress/git-commits.ts';
 import { commitsContract } from '../contracts/commits.ts';
 import { type Scratch, scratch } from './scratch.ts';
@@ -91,10 +93,7 @@ describe('a progress commit', () => {
     one.dirty();
     const names = ['HEAD', 'main', ...one.git('rev-parse', 'HEAD', 'HEAD^{tree}').trim().split('\n')];
     for (const content of ['first\n', 'again\n']) {
-      const write = () => {
-        for (const name of names) one.write(name, content);
-      };
-      committed(await commitWork(one, write));
+      committed(await commitWork(one, () => void names.map(name => one.write(name, content))));
       expect(one.git('status', '--porcelain')).toBe('');
     }
   });
@@ -315,23 +314,53 @@ describe('a progress commit', () => {
     expect(one.git('status', '--porcelain')).toBe('');
   });
 
-  it('runs no filter and no hook, and leaves what is behind a filter', async () => {
+  it('runs the filter that the user configured, as git add does, and no hook', async () => {
     const one = scratch();
     const ran = join(one.root, 'ran');
+    one.write('.gitattributes', '*.bin filter=upper\n*.raw filter=unknown\n');
+    one.git('config', 'filter.upper.clean', 'tr a-z A-Z');
+    one.git('config', 'filter.upper.smudge', 'tr A-Z a-z');
+    one.git('config', 'filter.upper.required', 'true');
+    one.write('old.bin', 'old');
+    one.git('add', '-A');
+    one.git('commit', '-qm', 'filtered');
+    utimesSync(join(one.top, 'old.bin'), 1, 1); // git must look at its content again
+    const repository = await one.open();
+    const own = await openPrivate(repository, one.folder);
+    const start = await recordChangesAtStart(own);
+    if (typeof start === 'object') await start.recorded;
+    expect(await changesAtStart(one.folder)).toEqual(new Set());
     const before = one.tree();
-    one.write('.gitattributes', '*.bin filter=spy\n');
-    one.write('big.bin', 'payload');
-    one.write('a.txt', 'work\n');
+    one.write('new.bin', 'payload');
+    one.write('old.bin', 'older');
+    one.write('as-is.raw', 'bytes');
     const order = orderOf(before, one.tree());
-    one.git('config', 'filter.spy.clean', `touch '${ran}'; cat`);
-    one.git('config', 'filter.spy.required', 'true');
     for (const hook of ['pre-commit', 'post-commit', 'reference-transaction', 'post-index-change']) {
       writeFileSync(join(one.top, '.git/hooks', hook), `#!/bin/sh\ntouch '${ran}'\n`, { mode: 0o755 });
     }
-    one.dirty();
-    const result = await commitProgress(await one.open(), { folder: one.folder }, order);
-    expect(result).toMatchObject({ paths: ['.gitattributes', 'a.txt'], left: ['big.bin'] });
+    const result = await commitProgress(repository, { folder: one.folder }, order);
     expect(existsSync(ran)).toBe(false);
+    expect(result).toMatchObject({ ok: true, paths: ['as-is.raw', 'new.bin', 'old.bin'], left: [] });
+    const stored = (path: string) => one.git('cat-file', 'blob', `HEAD:${path}`);
+    expect([stored('new.bin'), stored('old.bin'), stored('as-is.raw')]).toEqual(['PAYLOAD', 'OLDER', 'bytes']);
+    expect([one.read('new.bin'), one.git('status', '--porcelain')]).toEqual(['payload', '']);
+  });
+
+  it('is not made while a required filter fails, as git would not, and says so', async () => {
+    const one = scratch();
+    one.dirty();
+    const [head, before] = [one.git('rev-parse', 'HEAD'), one.tree()];
+    one.write('.gitattributes', '*.bin filter=broken\n');
+    one.write('big.bin', 'payload');
+    const order = orderOf(before, one.tree());
+    one.git('config', 'filter.broken.clean', 'false');
+    one.git('config', 'filter.broken.required', 'true');
+    const result = await commitProgress(await one.open(), { folder: one.folder }, order);
+    expect(result).toMatchObject({
+      ok: false,
+      problem: expect.stringMatching(/^Nothing was committed: git update-index failed: external filter 'false' failed/),
+    });
+    expect(one.git('rev-parse', 'HEAD')).toBe(head);
   });
 
   it('takes names of any bytes', async () => {

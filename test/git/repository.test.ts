@@ -154,7 +154,7 @@ describe('F72, B91: a person is told beforehand', () => {
     expect(existsSync(join(repo.root, 'ran'))).toBe(false);
   });
 
-  it('B88: which settings would run programs, by name alone, and that filters keep files out of commits', async () => {
+  it('B88: which settings would run programs, by name alone, and that commits run filters alone', async () => {
     repo = makeRepo();
     repo.git('config', 'core.fsmonitor', 'secret-program');
     repo.git('config', 'filter.x.clean', 'secret-program');
@@ -163,8 +163,9 @@ describe('F72, B91: a person is told beforehand', () => {
     writeFileSync(join(repo.top, '.git/hooks/post-commit'), '#!/bin/sh\n', { mode: 0o755 });
     const notices = await noticesOf();
     expect(notices).toEqual([
-      'Files behind a filter are in checkpoints as they are on disk, and not in progress commits: lfs.',
+      'Files behind a filter are in checkpoints as they are on disk; commits run the filter, where one is configured: lfs.',
       expect.stringMatching(/: core\.fsmonitor, core\.sshcommand, filter\.x\.clean, hooks\/post-commit\.$/),
+      'Commits of a loop are made without commit hooks: do that when you merge, as docs/guides/files.md says.',
     ]);
     expect(notices.join()).not.toContain('secret-program');
     expect(await looked()).toMatchObject({ findings: { filters: ['*.bin'] } });

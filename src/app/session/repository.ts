@@ -85,7 +85,7 @@ export function refuseImpossible(config: Config, { repository, filters }: Reposi
   if (isParallel && filters.length > 0)
     throw new UsageError(
       `--parallel would commit files that stand behind a filter without it: ${filters.slice(0, 5).join(', ')}.`,
-      'Say --worktree without --parallel: what stands behind a filter is never committed there.',
+      'Say --worktree without --parallel: its commits run the filter.',
     );
 }
 

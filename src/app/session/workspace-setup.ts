@@ -1,7 +1,7 @@
 // Sets up the workspace of a loop: its own worktree if it has one, its proof protected, its checks run once before any work.
 
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { CheckResult } from '../../checks/check.ts';
 import type { State } from '../../core/state.ts';
@@ -9,6 +9,7 @@ import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { UsageError } from '../../text/errors.ts';
+import { plural } from '../../text/format.ts';
 import { restoreExclusions } from '../../views/checkpoints.ts';
 import { ledgerEvents, loopFolder } from '../app.ts';
 import { filesToProtect, redStart, refuseUnknownScripts } from '../checks.ts';
@@ -39,6 +40,7 @@ export async function createWorkspace(
   let baseline: readonly CheckResult[] | undefined;
   try {
     await sweepStale(prepared, ledger);
+    for (const sentence of await strangersIn(prepared, ledger)) announce(`note: ${sentence}`);
     workspace = await setUp(prepared, chosen, watcher);
     const { checks, forks, directory } = workspace;
     if (checks.length > 0 && !stop.aborted) {
@@ -72,6 +74,32 @@ async function sweepStale({ home, repositoryInfo }: Prepared, ledger: Ledger): P
   const isLoop = async (loop: string): Promise<boolean> => (await ledger.store.loops()).some(row => row.loop === loop);
   for (const loop of await removeStaleWorktrees({ repository, folder, isLoop, now: Date.now() }))
     await rm(loopFolder(home, loop), { recursive: true, force: true });
+}
+
+/** Two ledgers know nothing of each other's leases: both could work in one folder at once. */
+async function strangersIn({ home, repositoryInfo }: Prepared, ledger: Ledger): Promise<readonly string[]> {
+  const { repository } = repositoryInfo;
+  if (repository === undefined) return [];
+  const refs = join(repository.commonDirectory, 'refs', 'ralph');
+  const names = await readdir(refs).catch(() => []);
+  if (names.length === 0) return [];
+  const known = new Set((await ledger.store.loops()).map(row => row.loop));
+  const others = names.filter(name => name !== 'forks' && !known.has(name));
+  if (others.length === 0) return [];
+  return [
+    `This repository holds checkpoints of ${plural(others.length, 'loop')} that are not in ${home}: another RALPH_HOME works here, or did. Run one of them at a time; what nobody needs any more: git for-each-ref refs/ralph`,
+  ];
+}
+
+/** Somebody may have deleted `refs/ralph`: what git still has is held again. */
+async function heldAgain(checkpoints: GitCheckpoints | undefined, { checkpoints: own, loop }: State) {
+  const marks = [own.first, own.lastGood, own.latest].filter(mark => mark !== undefined);
+  const { did, missing } = (await checkpoints?.repair(marks)) ?? { did: [], missing: [] };
+  const lost = `no longer in this repository (refs/ralph was deleted): what they held is lost. What is left: ralph checkpoint list ${loop.name}`;
+  return [
+    ...did.map(one => `Checkpoints of this loop: ${one}.`),
+    ...(missing.length === 0 ? [] : [`Checkpoints ${missing.join(', ')} are ${lost}`]),
+  ];
 }
 
 /** Makes the worktree of a new loop ready and copies the files that prove the work. */
@@ -129,6 +157,7 @@ export async function resumeWorkspace(
   for (const notice of tree.notices) say(`note: ${notice}`);
   if (tree.isNew && !settings.worktreePerTask) await setUpWorktree(prepared, directory, say, neverStopped);
   const checkpoints = await checkpointsOf(home, env, state, config);
+  for (const sentence of await heldAgain(checkpoints, state)) say(`note: ${sentence}`);
   const unfilled = tree.isNew ? await fillFromCheckpoint(checkpoints, state) : undefined;
   if (unfilled !== undefined) say(`note: ${unfilled}`);
   const worked = () => lastWorkAt(ledger, loop);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { complaint, git, indexRows } from '../call.ts';
+import { complaint, filteredAmong, git, indexRows, withFilters } from '../call.ts';
 import type { SaveOrder } from '../checkpoints.ts';
 import { kindOnDisk, writeDurably } from '../disk.ts';
 import { differences } from '../history.ts';
@@ -115,7 +115,8 @@ export async function recordChangesAtStart({ repository, folder }: PrivateGit): 
   if (typeof hidden === 'string') return hidden;
   forgetListing();
   const rows = pathsOf(found);
-  const changed = rows.flatMap(line => (isIgnored(line) ? [] : [line.slice(stateLength)]));
+  const changed = await unfilteredChanges(repository, rows);
+  if (typeof changed === 'string') return changed;
   const known = await readList(ignoredFile(folder));
   const ignored = known ?? ignoredAmong(rows);
   const record = async (): Promise<void> => {
@@ -125,6 +126,27 @@ export async function recordChangesAtStart({ repository, folder }: PrivateGit): 
   const recorded = record();
   recorded.catch(() => {}); // whoever waits for it hears of it
   return { ignored: new Set(ignored), recorded };
+}
+
+const changedIn = (rows: readonly string[]): readonly string[] =>
+  rows.flatMap(line => (isIgnored(line) ? [] : [line.slice(stateLength)]));
+
+/**
+ * Without those that only seem changed because their filter was off: as on disk they differ from what git stores. One that is
+ * as git stores it, though its filter would make something else of it, is not changed either.
+ */
+async function unfilteredChanges(repository: Repository, rows: readonly string[]): Promise<readonly string[] | string> {
+  const changed = changedIn(rows);
+  const tracked = changedIn(rows.filter(line => !line.startsWith('??')));
+  const isAny = tracked.length > 0 && (repository.settings ?? []).length > 0;
+  const behind = isAny ? await filteredAmong(repository, tracked) : undefined;
+  if (behind?.ok === false) return behind.problem;
+  if (behind === undefined || behind.paths.size === 0) return changed;
+  const asked = [...status, '--ignore-submodules=dirty'];
+  const found = await git(withFilters(repository), asked, { timeMsMax: 300_000 });
+  if (found.code !== 0) return changed; // the filter itself fails: all that seems changed is the user's
+  const real = new Set(changedIn(pathsOf(found)));
+  return changed.filter(path => real.has(path));
 }
 
 /** What is there of the files that git does not look at. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ask, freshIndex, type GitPlace, git, withIndex } from '../call.ts';
+import { ask, freshIndex, type GitPlace, git, withFilters, withIndex } from '../call.ts';
 import { changesAtStart, startedMs, unfinishedUserEdits } from '../checkpoints/user-edits.ts';
 import type { CommitOrder, CommitSubject, Commits, Committed } from '../commits.ts';
 import { stampOf } from '../disk.ts';
@@ -166,10 +166,12 @@ export async function headName(repository: GitPlace & Pick<Repository, 'gitDirec
   return target.code === 0 ? target.output.toString('utf8').trim() : '';
 }
 
+const filterMsMax = 600_000;
+
 /** The index may know a file from the commit before: then only all of its times and its size say that it is the same. */
 const trusting = ['core.ignoreStat=false', 'core.trustctime=true', 'core.checkStat=default'];
 
-/** Line ends and the like are converted as the user's attributes say; a file that would need a filter is not among these. */
+/** Line ends are converted as the user's attributes say, and by their filters, such as that of LFS: as `git add` does it (ADR 48). */
 async function writeTree(place: GitPlace, { written, deleted }: Selection) {
   const off = ['core.safecrlf=false', 'core.sparseCheckout=false', ...trusting].flatMap(setting => ['-c', setting]);
   const update = [...off, 'update-index', '-z'];
@@ -178,8 +180,9 @@ async function writeTree(place: GitPlace, { written, deleted }: Selection) {
     { paths: written, how: ['--add', '--replace'] },
   ];
   for (const { paths, how } of steps) {
-    const done = paths.length === 0 || (await ask(place, [...update, ...how, '--stdin'], { input: toInput(paths) }));
-    if (done !== true && !done.ok) return done;
+    const order = { input: toInput(paths), timeMsMax: filterMsMax };
+    const done = paths.length === 0 || (await ask(withFilters(place), [...update, ...how, '--stdin'], order));
+    if (done !== true && !done.ok) return refuse(`Nothing was committed: ${done.problem}`);
   }
   return ask(place, ['write-tree']);
 }

@@ -1,8 +1,8 @@
-// Paths of a progress commit: what the work changed, without what is the user's, ignored, or behind a filter.
+// Paths of a progress commit: what the work changed, without what is the user's or ignored.
 import { lstatSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { filteredAmong, type GitPlace, gitlink, ignoredAmong } from '../call.ts';
+import { type GitPlace, gitlink, ignoredAmong } from '../call.ts';
 import type { CommitOrder } from '../commits.ts';
 import { ifReadable, type Kind, kindOnDisk } from '../disk.ts';
 import { finderIn } from '../history.ts';
@@ -63,39 +63,34 @@ export async function selectPaths(
   const present = [...wanted].filter(path => kinds.get(path) === 'file' || kinds.get(path) === 'link');
   const rules = await rulesFor(place, present, reserved.since);
   if (!rules.ok) return rules;
-  const { ignored, filtered } = rules;
+  const { ignored } = rules;
   const gone = [...wanted].filter(path => kinds.get(path) === 'gone');
   // The user told git that these need not be on disk, so it is no deletion when they are not.
   const sparse = gone.length === 0 ? new Map() : await sparseIn(repository, repository.gitDirectory);
-  for (const path of filtered) left.add(path);
   for (const [path, kind] of kinds) if (kind === 'special') left.add(path);
   return {
     ok: true,
-    written: present.filter(path => !ignored.has(path) && !filtered.has(path)).sort(byPath),
+    written: present.filter(path => !ignored.has(path)).sort(byPath),
     deleted: gone.filter(path => !sparse.has(path)).sort(byPath),
     left: [...left].filter(path => !ignored.has(path)).sort(byPath),
     isPlain: rules.isPlain,
   };
 }
 
-/** Which of the paths git ignores now, and which stand behind a filter. Asked only where a file could say so. */
+/** Which of the paths git ignores now, and whether something may convert files. Asked only where a file could say so. */
 async function rulesFor(place: SelectPlace, paths: readonly string[], since: number) {
   const { repository, head, known } = place;
   const settings = await userSettings(repository, known);
-  const [isIgnoring, isFiltering] = await Promise.all([
+  const [isIgnoring, isConverting] = await Promise.all([
     // An agent may have made a file, and told git later to ignore it.
     areRulesNewer(repository, paths, { excludes: settings.excludes, since }),
     hasAttributes(place, paths, settings.attributes),
   ]);
-  const asked = isIgnoring || isFiltering ? await head() : repository;
+  const asked = isIgnoring ? await head() : repository;
   if ('ok' in asked) return asked;
-  const [ignored, filtered] = await Promise.all([
-    ignoredAmong(asked, isIgnoring ? paths : []),
-    filteredAmong(asked, isFiltering ? paths : []),
-  ]);
+  const ignored = await ignoredAmong(asked, isIgnoring ? paths : []);
   if (ignored === undefined) return refuse('git cannot say which of the changed files it ignores.');
-  if (!filtered.ok) return filtered;
-  return { ok: true as const, ignored, filtered: filtered.paths, isPlain: settings.isPlain && !isFiltering };
+  return { ok: true as const, ignored, isPlain: settings.isPlain && !isConverting };
 }
 
 async function changedBy(repository: Repository, { spans }: CommitOrder) {

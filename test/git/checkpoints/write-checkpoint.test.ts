@@ -120,7 +120,6 @@ describe('a checkpoint', () => {
     repo.write('tracked.e', 'old');
     repo.git('add', '-A');
     repo.git('commit', '-qm', 'tracked');
-    repo.write('tracked.e', 'new');
     repo.git('config', 'core.autocrlf', 'true');
     repo.git('config', 'filter.evil=one.clean', `touch ${ran}; cat`);
     repo.git('config', 'filter.evil=one.process', `touch ${ran}`);
@@ -141,6 +140,7 @@ describe('a checkpoint', () => {
     writeFileSync(join(repo.top, '.git/hooks/reference-transaction'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
     const checkpoints = await repo.checkpoints();
     const { commit, tree } = await saved(checkpoints, 1);
+    repo.write('tracked.e', 'new');
     repo.write('c.e', 'raw 2');
     repo.write('f.h', 'shown 2\n');
     const second = await saved(checkpoints, 2);
