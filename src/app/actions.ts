@@ -7,6 +7,7 @@ import type { Performer } from '../agents/performer.ts';
 import { userConfigDirectory } from '../config/home.ts';
 import type { ReadMcpServers } from '../config/mcp.ts';
 import type { Config } from '../config/settings.ts';
+import type { TaskSpec } from '../core/task.ts';
 import type { ParsedDocument } from '../documents/document.ts';
 import { sha256Of } from '../engine/checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
@@ -60,6 +61,21 @@ async function serversFor(needs: AgentNeeds, names: readonly string[]): Promise<
     if (server !== undefined) return server;
     throw new UsageError(missingWords(name, path, read), 'Write it there, or name another file: --mcp-config FILE', 7);
   });
+}
+
+/** Files that a plan may not make, in the words of the action that would refuse them: a sentence for each step. */
+export async function refusedFiles(
+  tasks: readonly TaskSpec[],
+  roots: { readonly vault: string; readonly repository: string },
+): Promise<readonly string[]> {
+  const { placeOf } = await import('../actions/create-file.ts');
+  const refused: string[] = [];
+  for (const { id, order } of tasks) {
+    const place = order?.type === 'create_file' ? await placeOf(order.path, roots) : undefined;
+    if (order?.type === 'create_file' && place !== undefined && 'problem' in place)
+      refused.push(`${id} cannot make ${JSON.stringify(order.path)}: it ${place.problem}.`);
+  }
+  return refused;
 }
 
 export async function buildActions(
