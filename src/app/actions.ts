@@ -91,6 +91,21 @@ async function serversFor(needs: ActionNeeds, names: readonly string[]): Promise
   });
 }
 
+/** Files that a plan may not make, in the words of the action that would refuse them: a sentence for each step. */
+export async function refusedFiles(
+  tasks: readonly TaskSpec[],
+  roots: { readonly vault: string; readonly repository: string },
+): Promise<readonly string[]> {
+  const { placeOf } = await import('../actions/create-file.ts');
+  const refused: string[] = [];
+  for (const { id, order } of tasks) {
+    const place = order?.type === 'create_file' ? await placeOf(order.path, roots) : undefined;
+    if (order?.type === 'create_file' && place !== undefined && 'problem' in place)
+      refused.push(`${id} cannot make ${JSON.stringify(order.path)}: it ${place.problem}.`);
+  }
+  return refused;
+}
+
 interface ActionNeeds extends AgentNeeds {
   readonly path: string;
   readonly document: ParsedDocument;

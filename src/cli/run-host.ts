@@ -3,8 +3,14 @@
 import { join } from 'node:path';
 import { earlierLoop, goalOverWords, hasWork, missingTasksWords } from '../app/session/earlier-loop.ts';
 import { type Draft, type Prepared, prepareLoop } from '../app/session/prepare.ts';
-import type { Attendance, Gate, Host, Outcome } from '../app/session/session.ts';
-import { type ChangedSettings, settingsRefusal } from '../app/session/trusted-settings.ts';
+import {
+  type Attendance,
+  type ChangedSettings,
+  type Gate,
+  type Host,
+  type Outcome,
+  settingsRefusal,
+} from '../app/session/session.ts';
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
 import { hasUserDocument, type State } from '../core/state.ts';

@@ -8,7 +8,7 @@ import type { Change, Saved } from '../git/checkpoints.ts';
 import type { Report } from '../messages/report.ts';
 import { canonical } from '../text/canonical.ts';
 import { isoTime, plural } from '../text/format.ts';
-import { oneLine } from '../text/text.ts';
+import { oneLine, visible } from '../text/text.ts';
 
 /** `reported`: written by the agent. `derived`: by us, from the tasks, the diff and the checks. */
 type Source = 'reported' | 'derived';
@@ -198,7 +198,7 @@ const checkWords = (checks: readonly CheckFact[], passed: boolean): readonly str
     .map(one => `check "${shown(one.check)}" ${passed ? 'passed' : 'failed'} (iteration ${one.iteration})`);
 
 const named = (task: Task, note = ''): string =>
-  shown(`${task.id}: ${task.spec.title}${note === '' ? '' : ` (${note})`}`);
+  shown(`${task.id}: ${visible(task.spec.title)}${note === '' ? '' : ` (${note})`}`);
 
 function blockedReason(state: State, task: Task): string | undefined {
   if (task.status === 'blocked') return task.blockedBecause ?? 'blocked';

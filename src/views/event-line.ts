@@ -6,7 +6,7 @@ import { isSingleTask, type State } from '../core/state.ts';
 import { findTask, proofWords } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
 import { formatDuration } from '../text/format.ts';
-import { takeCharacters } from '../text/text.ts';
+import { takeCharacters, visible } from '../text/text.ts';
 import { sentenceOf } from './timeline.ts';
 import { beginWords, reportWords } from './words.ts';
 
@@ -30,7 +30,7 @@ function startWords(event: EventOf<'iteration.started'>, state: State): string {
   const { iteration, task, attempt, performer } = event;
   const { limits } = state.settings;
   const isSingle = isSingleTask(state);
-  const title = findTask(state.tasks, task)?.spec.title ?? '';
+  const title = visible(findTask(state.tasks, task)?.spec.title ?? '');
   const ofMax = limits.iterationsMax === null ? '' : ` of ${limits.iterationsMax}`;
   const what = isSingle ? `${ofMax}${beginWords(state)}` : `: ${task} ${title}`;
   const by = isOneOfMany(state) ? ` by ${performer}` : '';

@@ -4,6 +4,7 @@ import type { State } from '../core/state.ts';
 import { allTasks, findTask, proofWords, type Task, toolOf } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration, isoTime, someOf } from '../text/format.ts';
+import { visible } from '../text/text.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type LoopHistory, taskView } from './loop.ts';
 import type { Metrics } from './metrics.ts';
@@ -80,7 +81,7 @@ const statusWords: Readonly<Record<string, string>> = {
 
 /** What others wrote stays text: neither a new cell, nor a new line, nor HTML (B65). */
 const cell = (text: string): string =>
-  text.replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '\\<').replaceAll('\n', ' ');
+  visible(text.replaceAll('\n', ' ')).replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '\\<');
 
 /** An agent that reports none has not used 0. */
 const tokenWords = ({ tokens: { input, output } }: LoopReport): string =>

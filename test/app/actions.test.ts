@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { configInReach, refuseChangedConfig } from '../../src/app/actions.ts';
+import { configInReach, refuseChangedConfig, refusedFiles } from '../../src/app/actions.ts';
 import type { ParsedDocument } from '../../src/documents/document.ts';
 import { scratchDirectory } from '../processes/fixture.ts';
 
@@ -41,4 +41,18 @@ it('is held to what it was at the first run of its loop, and no longer than that
   renameSync(join(scratch, 'kept'), path);
   await refuseChangedConfig(path, folder);
   await refuseChangedConfig(path, join(scratch, 'other loop'));
+});
+
+it('a file that a run would refuse to make is refused when the plan is read or approved: elsewhere, or through a link', async () => {
+  const repository = scratchDirectory();
+  const vault = join(repository, 'vault');
+  mkdirSync(vault);
+  symlinkSync('/etc', join(repository, 'away'));
+  const steps = ['/etc/cron.d/x', 'away/cron.d/x', '../x.md', '.git/hooks/x', 'notes/x.md'].map((path, at) => ({
+    id: `S${at + 1}`,
+    order: { type: 'create_file', path },
+  })) as never;
+  const refused = await refusedFiles(steps, { vault, repository });
+  expect(refused.map(words => words.split(' ')[0])).toEqual(['S1', 'S2', 'S3', 'S4']);
+  expect(refused[0]).toContain('"/etc/cron.d/x"');
 });

@@ -6,7 +6,8 @@ import { filesToProtect, refuseUnknownScripts } from '../../src/app/checks.ts';
 import { workScreen } from '../../src/checks/work-screen.ts';
 import type { State } from '../../src/core/state.ts';
 import { fits } from '../../src/text/patterns.ts';
-import { type Cheat, cheats } from './cheats.ts';
+import type { Cheat } from './cheats.ts';
+import { cheats } from './source-cheats.ts';
 
 const limits = readFileSync(join(import.meta.dirname, '../../docs/guides/limits.md'), 'utf8');
 

@@ -13,8 +13,7 @@ import { type Engine, type Environment, hasLedger, openLedger } from '../app.ts'
 import { newestLoop, withLease } from '../loops/find.ts';
 import { goalOverWords, missingTasksWords } from '../session/earlier-loop.ts';
 import { type Prepared, prepareLoop } from '../session/prepare.ts';
-import { type Host, type Outcome, runSession } from '../session/session.ts';
-import { settingsRefusal } from '../session/trusted-settings.ts';
+import { type Host, type Outcome, runSession, settingsRefusal } from '../session/session.ts';
 import { redRefusal } from '../session/workspace-setup.ts';
 import { checkOptions, flagsOf, type LoopOptions } from './options.ts';
 import { guarded } from './performer.ts';

@@ -23,6 +23,8 @@ import { type ChangedSettings, changedSettings, watchSettings } from './trusted-
 import type { Workspace } from './workspace.ts';
 import { createWorkspace, resumeWorkspace } from './workspace-setup.ts';
 
+export { type ChangedSettings, settingsRefusal } from './trusted-settings.ts';
+
 export type Gate =
   /** The last loop of the document ended with work left: yes starts over, with new counters. */
   | { readonly id: 'continue-ended'; readonly earlier: Extract<Earlier, { type: 'ended' }> }

@@ -3,19 +3,20 @@ import { basename } from 'node:path';
 import { problemLine } from '../../../app/problems.ts';
 import { type Context, type Flags, printJson, type Words } from '../../../cli/context.ts';
 import { plural } from '../../../text/format.ts';
-import { planWarnings } from '../session/changes.ts';
+import { planRefusals, planWarnings } from '../session/changes.ts';
 import { lintPlanFile, shownText } from '../session/files.ts';
 import { findNamedPlan, openPlan } from './open-plan.ts';
 
 export async function execute(context: Context, [word]: Words, flags: Flags): Promise<number> {
   const { root, path } = await findNamedPlan(context, word, flags);
   const lint = await lintPlanFile(path);
-  const { problems } = lint;
-  const isGood = problems.length === 0;
   // Boxes that a loop has a record of are no news.
-  const document = isGood ? (await openPlan(context, path, flags)).plan.document : undefined;
+  const document = lint.problems.length === 0 ? (await openPlan(context, path, flags)).plan.document : undefined;
   const { env, directory } = context;
   const place = { env, directory, root, flags: {} };
+  const refusals = document === undefined ? [] : await planRefusals(document.tasks, place);
+  const problems = [...lint.problems, ...refusals.map(message => ({ message }))];
+  const isGood = problems.length === 0;
   const warnings = document === undefined ? [] : await planWarnings(document.tasks, place);
   const notices = [...warnings, ...(document?.notices ?? lint.notices)];
   if (flags['json'] === true) {

@@ -2,7 +2,7 @@
 
 import { type Context, type Flags, printJson, type Words } from '../../../cli/context.ts';
 import { hanging, makeStyle } from '../../../cli/terminal.ts';
-import { planWarnings } from '../session/changes.ts';
+import { planRefusals, planWarnings } from '../session/changes.ts';
 import { shownText } from '../session/files.ts';
 import { planStatus } from '../views/dashboard.ts';
 import { isApprovedNow, type OpenPlan, openPlan, planArgument } from './open-plan.ts';
@@ -69,7 +69,9 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
     line(`${marks[step]} ${task.id}  `, words);
   }
   const { env, directory } = context;
-  const warnings = await planWarnings(plan.document.tasks, { env, directory, root: found.root, flags: {} });
+  const place = { env, directory, root: found.root, flags: {} };
+  const refusals = await planRefusals(plan.document.tasks, place);
+  const warnings = [...refusals, ...(await planWarnings(plan.document.tasks, place))];
   for (const notice of [...warnings, ...plan.document.notices]) context.say(`note: ${shownText(notice)}`);
   if (plan.isApprovalRequired && !isApprovedNow(plan, loop))
     context.say(`  Approve it: ralph plan approve ${planArgument(context, found, plan.id, flags)}`);

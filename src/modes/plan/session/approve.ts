@@ -18,7 +18,7 @@ import { lenient } from '../../../documents/document.ts';
 import type { Lease, Ledger } from '../../../ledger/ledger.ts';
 import { Bug, UsageError } from '../../../text/errors.ts';
 import { vaultRootOf } from '../../../text/step-path.ts';
-import { changesSince, planWarnings, refuseRenumbered } from './changes.ts';
+import { changesSince, planRefusals, planWarnings, refuseRenumbered } from './changes.ts';
 import { loopOfPlan, type PlanLoop, planKey, refreshDashboard } from './loops.ts';
 import { type Approval, approvePlan, doubtfulBoxes, planAsRead, planAt, refuseApproval } from './vault.ts';
 
@@ -52,6 +52,9 @@ export async function approve(request: ApprovalRequest, ledger: Ledger, host: Ap
   refuseApproval(plan, before);
   if (before !== undefined) await refuseRenumbered(ledger, before, plan);
   const { goal, tasks } = plan.document;
+  const [refusal] = await planRefusals(tasks, { ...request, root });
+  if (refusal !== undefined)
+    throw new UsageError(refusal, 'Write a path inside the vault or the folder of work, then approve it.');
   const shown = {
     subject: plan.id,
     hash: plan.hash,

@@ -1,6 +1,6 @@
 // Changes of a plan since its approval, step by step from the ledger, and warnings about what this machine could not do.
 
-import { missingServers } from '../../../app/actions.ts';
+import { missingServers, refusedFiles } from '../../../app/actions.ts';
 import { type Environment, resolveRunConfig } from '../../../app/app.ts';
 import { eventsIn } from '../../../app/loops/find.ts';
 import { initialState, type State } from '../../../core/state.ts';
@@ -8,7 +8,6 @@ import { allTasks, findTask, mayHaveHappened, type TaskSpec, type TaskTable } fr
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { canonical } from '../../../text/canonical.ts';
 import { UsageError } from '../../../text/errors.ts';
-import { stepPath } from '../../../text/step-path.ts';
 import { takeCharacters } from '../../../text/text.ts';
 import { evolve } from '../../evolve.ts';
 import { modeName } from '../../registry.ts';
@@ -92,14 +91,9 @@ interface PlanPlace {
   readonly flags: Readonly<Record<string, unknown>>;
 }
 
-function filesOutside(tasks: readonly TaskSpec[], { directory, root }: PlanPlace): readonly string[] {
-  return tasks.flatMap(({ id, order }) => {
-    if (order?.type !== 'create_file') return [];
-    const path = stepPath(order.path, root, directory);
-    const isInside = [root, directory].some(folder => path.startsWith(`${folder}/`));
-    return isInside ? [] : [`${id} cannot make ${path}: it lies neither in the vault nor in ${directory}.`];
-  });
-}
+/** What no machine would do: a run refuses it, so whoever reads or approves the plan is told before. */
+export const planRefusals = (tasks: readonly TaskSpec[], { directory, root }: PlanPlace): Promise<readonly string[]> =>
+  refusedFiles(tasks, { vault: root, repository: directory });
 
 async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
   const { env, directory, flags } = place;
@@ -116,5 +110,5 @@ async function unknownServers(tasks: readonly TaskSpec[], place: PlanPlace): Pro
 
 /** What this machine could not do today: said to whoever reads or approves the plan, and never a refusal. */
 export async function planWarnings(tasks: readonly TaskSpec[], place: PlanPlace): Promise<readonly string[]> {
-  return [...filesOutside(tasks, place), ...(await unknownServers(tasks, place))];
+  return unknownServers(tasks, place);
 }
