@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { madeLabel } from '../core/checkpoint-label.ts';
+import { madeLabel } from '../core/decide/decide.ts';
 import { setsAside } from '../core/state.ts';
 import { findTask, proofWords, type Task, type WorkSpan } from '../core/task.ts';
 import type { Checkpoints, Exchanged, Span } from '../git/checkpoints.ts';
