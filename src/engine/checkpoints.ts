@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
-import { madeLabel } from '../core/checkpoint-label.ts';
+import { madeLabel } from '../core/decide/decide.ts';
 import type { Head } from '../core/event.ts';
 import type { Displaced } from '../core/input.ts';
 import { type CheckpointDue, type State, setsAside } from '../core/state.ts';

@@ -33,6 +33,8 @@ import { checked, merged } from './proof.ts';
 import { answeredByChange, answerQuestion, askAboutBound, closeQuestions, raise } from './questions.ts';
 import { givenBack, setAside } from './set-aside.ts';
 
+export { madeLabel } from './checkpoints.ts';
+
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
   const full = task === undefined || !hasRoomFor(state, task);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { nothingChanged } from '../../../src/checks/tamper/screen.ts';
-import { madeLabel } from '../../../src/core/checkpoint-label.ts';
+import { madeLabel } from '../../../src/core/decide/decide.ts';
 import { describeFindings } from '../../../src/core/decide/proof.ts';
 import { houseSettings } from '../../../src/core/settings.ts';
 import type { Doubt, Finding } from '../../../src/core/task.ts';
