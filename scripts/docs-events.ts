@@ -427,7 +427,7 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     },
   },
   'permissions.stated': {
-    when: 'An agent tells the permission mode that it works in: the first time, and when it is another one. In one in which it could change no file the iteration is stopped before its model is asked.',
+    when: 'An agent tells the permission mode that it works in: the first time, and when it is another one. In one in which it could change no file the iteration is stopped at once.',
     example: { type: 'permissions.stated', at, iteration: 3, performer: 'claude', mode: 'bypassPermissions' },
   },
   'budget.alerted': {

@@ -56,14 +56,22 @@ async function findProgram(agent: LiveAgent, folder: string): Promise<string> {
   throw new Error(tried.join('; '));
 }
 
+const folderOf = (agent: LiveAgent): string => join(cacheFolder(), `${agent.name}-${agent.version}`);
+
+/** The folder of its program, once it is installed; undefined before. */
+export function cachedBin(agent: LiveAgent): string | undefined {
+  const marker = join(folderOf(agent), 'installed');
+  return existsSync(marker) && existsSync(readFileSync(marker, 'utf8')) ? join(folderOf(agent), 'bin') : undefined;
+}
+
 /** `mayFetch` is false where there is no network: then only what lies in the cache counts. */
 export async function install(agent: LiveAgent, mayFetch = true): Promise<Installed> {
-  const folder = join(cacheFolder(), `${agent.name}-${agent.version}`);
+  const folder = folderOf(agent);
   const marker = join(folder, 'installed');
   const bin = join(folder, 'bin');
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1_000;
-  if (existsSync(marker) && existsSync(readFileSync(marker, 'utf8'))) return { ok: true, bin, seconds: 0 };
+  if (cachedBin(agent) !== undefined) return { ok: true, bin, seconds: 0 };
   if (!mayFetch) return { ok: false, why: 'it is not in the cache' };
   try {
     rmSync(folder, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import { type LiveAgent, liveAgents } from './agents.ts';
 import { type Installed, install } from './install.ts';
 import { type LivePlace, makePlace } from './place.ts';
 import { type Scenario, type Stand, scenarios } from './scenarios.ts';
+import { worldScenarios } from './world.ts';
 
 const scenarioMsMax = 240_000; // opencode tries again by itself for more than a minute
 
@@ -78,7 +79,7 @@ async function playAll(agent: LiveAgent, installed: Installed): Promise<readonly
     return [{ agent: name, version, scenario, ok: 'skipped', seconds: 0 }];
   }
   const rows: Row[] = [];
-  for (const scenario of scenarios) {
+  for (const scenario of [...scenarios, ...worldScenarios]) {
     if (values.only !== undefined && !scenario.name.includes(values.only)) continue;
     if (scenario.fits?.(agent) === false) continue;
     rows.push(await play(agent, installed.bin, scenario));

@@ -24,14 +24,14 @@ export interface Scenario {
   run(stand: Stand): Promise<void>;
 }
 
-const all = <Type extends EventType>(events: readonly Event[], type: Type): readonly EventOf<Type>[] =>
+export const all = <Type extends EventType>(events: readonly Event[], type: Type): readonly EventOf<Type>[] =>
   events.filter((event): event is EventOf<Type> => event.type === type);
 
-const failuresOf = (events: readonly Event[]): readonly (FailureKind | undefined)[] =>
+export const failuresOf = (events: readonly Event[]): readonly (FailureKind | undefined)[] =>
   all(events, 'iteration.ended').map(event => event.failure?.kind);
 
 /** The two stories, done and proven. */
-async function assertAchieved(place: LivePlace): Promise<readonly Event[]> {
+export async function assertAchieved(place: LivePlace): Promise<readonly Event[]> {
   const events = await place.events();
   assert.equal(all(events, 'loop.ended').at(-1)?.reason, 'goal_achieved');
   const closed = all(events, 'task.closed');
@@ -47,7 +47,7 @@ async function assertAchieved(place: LivePlace): Promise<readonly Event[]> {
   return events;
 }
 
-async function assertExit(ended: ReturnType<LivePlace['run']>['ended'], code: number): Promise<string> {
+export async function assertExit(ended: ReturnType<LivePlace['run']>['ended'], code: number): Promise<string> {
   const told = await ended;
   assert.equal(told.code, code, `exit ${told.code} instead of ${code}`);
   return `${told.stdout}${told.stderr}`;
@@ -56,7 +56,7 @@ async function assertExit(ended: ReturnType<LivePlace['run']>['ended'], code: nu
 type Setup = Pick<Needs, 'environment' | 'without' | 'restage'>;
 
 /** Holds a place and the model that writes into it together. */
-async function withStories(
+export async function withStories(
   stand: Stand,
   change: (stories: Model) => Model = stories => stories,
   { environment, without, restage }: Setup = {},

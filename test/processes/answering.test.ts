@@ -49,7 +49,7 @@ describe('a program that answers', () => {
 
   it('is no answer when it cannot be started', async () => {
     const none = openAnswering({
-      command: 'no-such-program',
+      command: '/no-such-program', // not looked for on PATH, where a folder that may not be entered is another error
       args: [],
       directory: '/',
       environment,

@@ -51,6 +51,7 @@ function decided({ typed = {}, filed = {}, before, document, provided, mode = pr
     config,
     settings: settingsOf(name, config),
     sources: Object.fromEntries(keys.map(key => [key, source(key)])),
+    untrusted: {},
     typed: new Set([
       ...Object.keys(typed),
       ...(provided?.chain ? ['agent'] : []),
