@@ -145,7 +145,7 @@ interface CliRun extends UsageOrder, Pick<Assignment, 'notes'> {
 }
 
 const lineBytesMax = 1_000_000;
-const errorCharsMax = 4_000;
+const errorCharsMax = 16_000;
 
 /** What the agent says is read as it comes; what we say reaches it at any time. */
 function startCliRun(run: CliRun, push: Push): AgentProcess {
@@ -216,6 +216,7 @@ function factsOf({ cli, timers, process, stop, now }: CliRun, reader: Reader, ex
     isPlain: reader.readPlain !== undefined,
     stopped: stop.aborted,
     loginMissing: cli.login.missing,
+    loginMissingCode: cli.login.missingCode,
     firstByteMs: timers.firstByteMs,
     timeMsMax: process.timeMsMax,
     nowMs: now(),
