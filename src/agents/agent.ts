@@ -43,6 +43,8 @@ export interface AgentCli {
     readonly command: string;
     /** How a line begins that it writes, on stderr or instead of its stream, when it has no login. */
     readonly missing?: readonly string[];
+    /** Its exit code then, where no other end has it. */
+    readonly missingCode?: number;
   };
   /** What its own variables and files show about who pays and which model works, before it is started. */
   account?(own: OwnPlace): Account;

@@ -3,6 +3,7 @@ import { classifyFailure } from '../core/failure.ts';
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
 import { takeLastWhole } from '../text/text.ts';
+import { resetFor, resetIn } from './failures.ts';
 import { fullPrompt, iterationEnvironment } from './launch.ts';
 import type { Activity, Assignment, Performer } from './performer.ts';
 import { messageCharsMax } from './reader.ts';
@@ -48,18 +49,26 @@ async function* perform(
       (event.channel === 'output' ? message : errors).add(event.text);
       yield { type: 'text', text: event.text, channel: event.channel };
     } else {
-      yield endedBy(event, message.text(), errors.text());
+      yield endOfCommand(event, { message: message.text(), errors: errors.text(), nowMs: Date.now() });
     }
   }
 }
 
-function endedBy(exit: ProcessExit, message: string, errors: string): Activity {
+interface CommandOutput {
+  readonly message: string;
+  readonly errors: string;
+  readonly nowMs: number;
+}
+
+/** The end of a program: its exit code is the outcome, and what it printed last says why it failed. */
+export function endOfCommand(exit: ProcessExit, { message, errors, nowMs }: CommandOutput) {
   const ended = { type: 'ended', message, reaped: exit.reaped } as const;
   const wasEnded = exit.stoppedByUs || exit.timedOut || exit.cause !== undefined;
-  if (exit.code === 0 && !wasEnded && exit.spawnError === undefined) return ended;
+  if (exit.code === 0 && !wasEnded && exit.spawnError === undefined) return { ...ended, failure: undefined };
   const text = errors.trim() === '' ? takeLastWhole(message, reasonCharsMax) : errors;
   const { code: exitCode, signal, timedOut, stoppedByUs, spawnError, cause } = exit;
   const overLimit = cause === 'memory' || cause === 'processes';
   const why = { exitCode, signal, timedOut, stoppedByUs, neverSpoke: cause === 'first-byte', overLimit, spawnError };
-  return { ...ended, failure: classifyFailure({ ...why, text }) };
+  const failure = classifyFailure({ ...why, text, resetAtMs: resetIn(text, nowMs) });
+  return { ...ended, failure: { ...failure, resetAtMs: resetFor(failure, nowMs) } };
 }

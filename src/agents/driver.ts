@@ -161,7 +161,7 @@ interface CliRun extends UsageOrder, Pick<Assignment, 'notes' | 'reads'> {
 }
 
 const lineBytesMax = 1_000_000;
-const errorCharsMax = 4_000;
+const errorCharsMax = 16_000;
 const leavesMs = 3_000; // F75: a server that it left behind is not worth more; its own exit may take that long
 
 /** What the agent says is read as it comes; what we say reaches it at any time. */
@@ -252,6 +252,7 @@ function factsOf({ cli, timers, process, stop, now }: CliRun, reader: Reader, ex
     isPlain: reader.readPlain !== undefined,
     stopped: stop.aborted,
     loginMissing: cli.login.missing,
+    loginMissingCode: cli.login.missingCode,
     firstByteMs: timers.firstByteMs,
     timeMsMax: process.timeMsMax,
     nowMs: now(),

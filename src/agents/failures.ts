@@ -20,6 +20,7 @@ export interface RunFacts {
   readonly strayLines?: string;
   /** How its words begin when it has no login. */
   readonly loginMissing?: readonly string[];
+  readonly loginMissingCode?: number | undefined;
   /** How long it was allowed to be silent when it ended. */
   readonly silenceMs: number;
   readonly firstByteMs: number;
@@ -39,13 +40,17 @@ export function failureOf(run: RunFacts): Failure | undefined {
   if (exit.cause === 'memory' || exit.cause === 'processes') return overLimit(exit.cause);
   if (result.problem) return streamFailure(result.problem, exit, run.nowMs);
   if (isGoodPlainEnd(run)) return undefined;
-  return endedByTimer(run) ?? endedWithoutLogin(run) ?? endedWithoutResult(exit, run.errors);
+  return endedByTimer(run) ?? endedWithoutLogin(run) ?? endedWithoutResult(run);
 }
 
 /** Kiro exits with 0 when it has no login: only an answer and the exit code together are a good end. */
 function isGoodPlainEnd({ isPlain, exit, result }: RunFacts): boolean {
   return isPlain && exit.code === 0 && exit.cause === undefined && result.message().trim() !== '';
 }
+
+/** Only a limit is waited for to a time; words about another failure may name any. */
+export const resetFor = ({ kind, resetAtMs }: Failure, nowMs: number): number | undefined =>
+  kind === 'rate-limit' ? plausibleReset(resetAtMs, nowMs) : undefined;
 
 /** B69: a time that has passed, or that nobody lives to see, is no time to wait for. */
 export function plausibleReset(resetAtMs: number | undefined, nowMs: number): number | undefined {
@@ -61,10 +66,16 @@ function overLimit(cause: 'memory' | 'processes'): Failure {
 /** The exit code is left out: gemini's is an HTTP status that looks like a signal. */
 function streamFailure(problem: StreamProblem, exit: ProcessExit, nowMs: number): Failure {
   const { kind, status, text } = problem;
-  const resetAtMs = plausibleReset(problem.resetAtMs, nowMs);
-  const failure = classifyFailure({ kind, status, resetAtMs, text: oneLine(text) });
+  const words = oneLine(text);
+  const resetAtMs = problem.resetAtMs ?? resetIn(words, nowMs);
+  const said = classifyFailure({ kind, status, resetAtMs, text: words, isError: true });
   const exitCode = exit.stoppedByUs ? undefined : (exit.code ?? undefined);
-  return { ...failure, detail: oneLine(text) || failure.detail, exitCode };
+  return {
+    ...said,
+    detail: words || said.detail,
+    exitCode,
+    resetAtMs: plausibleReset(problem.resetAtMs, nowMs) ?? resetFor(said, nowMs),
+  };
 }
 
 function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunFacts): Failure | undefined {
@@ -78,16 +89,21 @@ function endedByTimer({ exit, silenceMs, firstByteMs, timeMsMax }: RunFacts): Fa
   return { ...classifyFailure({ timedOut: true, text: '' }), detail };
 }
 
-function endedWithoutLogin({ exit, errors, strayLines: odd = '', loginMissing = [] }: RunFacts): Failure | undefined {
+function endedWithoutLogin(run: RunFacts): Failure | undefined {
+  const { exit, errors, strayLines: odd = '', loginMissing = [], loginMissingCode } = run;
   const lines = `${errors}\n${odd}`.split('\n').map(line => line.trim());
   const line = lines.find(each => loginMissing.some(start => each.startsWith(start)));
-  return line === undefined ? undefined : classifyFailure({ kind: 'auth', exitCode: exit.code, text: oneLine(line) });
+  if (line === undefined && (exit.code === null || exit.code !== loginMissingCode)) return undefined;
+  return classifyFailure({ kind: 'auth', exitCode: exit.code, text: oneLine(line ?? errors) });
 }
 
-function endedWithoutResult(exit: ProcessExit, errors: string): Failure {
-  const failure = classifyFailure({ exitCode: exit.code, signal: exit.signal, text: errors });
-  const isNamed = failure.kind !== 'unknown';
-  return { ...failure, kind: isNamed ? failure.kind : 'process', detail: `ended without a result; ${failure.detail}` };
+/** Its stderr says why; where that is empty, what it printed beside its events. */
+function endedWithoutResult({ exit, errors, strayLines = '', nowMs }: RunFacts): Failure {
+  const text = errors.trim() === '' ? strayLines : errors;
+  const { code: exitCode, signal } = exit;
+  const failure = classifyFailure({ exitCode, signal, text, resetAtMs: resetIn(text, nowMs) });
+  const kind = failure.kind === 'unknown' ? 'process' : failure.kind;
+  return { ...failure, kind, resetAtMs: resetFor(failure, nowMs), detail: `ended without a result; ${failure.detail}` };
 }
 
 function oneLine(text: string): string {
@@ -135,14 +151,6 @@ export const anthropicKinds: ReadonlyMap<unknown, FailureKind> = new Map([
   ['overloaded_error', 'overloaded'],
 ]);
 
-/** Ordered: the first row of which a word, in small letters, occurs in a text names its kind. */
-export type WordsOfKind = readonly (readonly [kind: FailureKind, words: readonly string[]])[];
-
-export function kindByWords(rows: WordsOfKind, text: string): FailureKind | undefined {
-  const lower = text.toLowerCase();
-  return rows.find(([, words]) => words.some(word => lower.includes(word)))?.[0];
-}
-
 /** A body that came with the status says its own message. */
 function wordsOf(text: string): string {
   const body = /^(\d{3}):? (\{.*\})$/s.exec(text);
@@ -173,4 +181,86 @@ export function resetOf(headers: Fields, sentAtMs: unknown): number | undefined 
   if (waitMs > 0) return countOf(sentAtMs) > 0 ? countOf(sentAtMs) + waitMs : undefined;
   const atMs = Date.parse(textOf(headers['retry-after']));
   return atMs > 0 ? atMs : undefined;
+}
+
+// When a provider serves again, in the words that people are told: an epoch, a day and a time, a time alone, a while from now.
+
+const dayMs = 86_400_000;
+const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/** `usage limit reached|1795003200`, `"resetsAt": 1795003200` */
+const epoch = /(?:\||reset\w*["']?\s*(?:at|time)?["']?\s*[:=]?\s*)(\d{10})(\d{3})?\b/i;
+const iso = /\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?/;
+const asks = '(?:again|reset\\w*|available|renew\\w*|retry|back|until|refresh\\w*|wait)';
+const aWhile = new RegExp(
+  `(?:${asks}\\w*|after|in|wait|delay)["']?[ :=]{0,3}["']?(?:(?:in|after|for|about|another) ){0,2}((?:\\d+(?:\\.\\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|sec|s|milliseconds?|ms)(?![a-z])(?:,? (?:and )?)?)+)`,
+  'i',
+);
+const onDay =
+  /(?:\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(\d{1,2})(?:st|nd|rd|th)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)(?:,? (\d{4}))?(?:,? (?:at )?(\d{1,2})(?::(\d\d))? ?([ap]m)?)?/i;
+const atTime = /\b(\d{1,2})(?::(\d\d))? ?([ap]m)\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b/i;
+const utc = /\((?:utc|gmt|etc\/utc)\)|\b(?:utc|gmt)\b|\dZ\b/i;
+
+const hourOf = (hour: number, half: string | undefined): number =>
+  half === undefined ? hour : (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+
+function durationIn(words: string): number {
+  let sum = 0;
+  for (const [, amount, unit = ''] of words.matchAll(/(\d+(?:\.\d+)?) ?(ms|milli|d|h|m|s)/gi)) {
+    const name = unit.toLowerCase() === 'milli' ? 'ms' : unit.toLowerCase();
+    sum += Number(amount) * (unitMs[name] ?? 0);
+  }
+  return Math.round(sum);
+}
+
+/** What a clock shows on that day, where the text names no zone in local time, as CLIs print it. */
+function clockMs(day: Date, hour: number, minute: number, isUtc: boolean): number {
+  const at = new Date(day);
+  return isUtc ? at.setUTCHours(hour, minute, 0, 0) : at.setHours(hour, minute, 0, 0);
+}
+
+function dayIn(text: string, nowMs: number): number | undefined {
+  const found = onDay.exec(text);
+  if (found === null) return undefined;
+  const [, nameFirst, dateLast, dateFirst, nameLast, year, hour, minute, half] = found;
+  const month = months.indexOf((nameFirst ?? nameLast ?? '').toLowerCase());
+  const isUtc = utc.test(text);
+  const today = new Date(nowMs);
+  const dayNumber = Number(dateLast ?? dateFirst);
+  const at = (inYear: number): number => {
+    const day = isUtc ? new Date(Date.UTC(inYear, month, dayNumber)) : new Date(inYear, month, dayNumber);
+    return clockMs(day, hourOf(Number(hour ?? 0), half), Number(minute ?? 0), isUtc);
+  };
+  const named = at(year === undefined ? today.getFullYear() : Number(year));
+  return year === undefined && named < nowMs - dayMs ? at(today.getFullYear() + 1) : named;
+}
+
+/** A day that was not understood: its time alone would be another day's. */
+const someDay = /\b\d{1,2}(?:st|nd|rd|th)\b|\b20\d\d\b/;
+
+function timeIn(text: string, nowMs: number): number | undefined {
+  const found = atTime.exec(text);
+  if (found === null || someDay.test(text)) return undefined;
+  const [, hour, minute, half, plainHour, plainMinute] = found;
+  const isUtc = utc.test(text);
+  const at = clockMs(
+    new Date(nowMs),
+    half === undefined ? Number(plainHour) : hourOf(Number(hour), half),
+    Number(minute ?? plainMinute ?? 0),
+    isUtc,
+  );
+  return at > nowMs ? at : at + dayMs;
+}
+
+/** When the text says that a provider serves again (epoch ms); undefined when it does not say. */
+export function resetIn(text: string, nowMs: number): number | undefined {
+  const stamp = epoch.exec(text);
+  if (stamp !== null) return Number(stamp[1]) * 1_000;
+  if (!new RegExp(asks, 'i').test(text)) return undefined;
+  const date = iso.exec(text);
+  if (date !== null) return Date.parse(`${date[1]}T${date[2]}${(date[3] ?? 'Z').replace(/UTC|GMT/, 'Z')}`) || undefined;
+  const wait = aWhile.exec(text)?.[1];
+  if (wait !== undefined) return nowMs + durationIn(wait);
+  return dayIn(text, nowMs) ?? timeIn(text, nowMs);
 }

@@ -1,5 +1,6 @@
 // Failures of an iteration: which kind it was and what that means for the loop, as one ordered table.
 
+import { type Trouble, troubleAtEnd, troubleIn } from '../messages/provider-words.ts';
 import type { Settings } from './settings.ts';
 
 export type FailureKind =
@@ -34,6 +35,12 @@ export interface Failure {
   readonly resetAtMs?: number;
   /** We did not stop it: Ralph itself was gone. */
   readonly crashed?: true;
+  /** It ended with an error and printed nothing. */
+  readonly silent?: true;
+  /** Somebody else asked it to end. */
+  readonly byOthers?: true;
+  /** It did nothing but fail in words that nobody knows: it rests and is tried again before it counts. */
+  readonly rests?: true;
 }
 
 export interface FailureRule {
@@ -105,8 +112,17 @@ export const failureWords: Readonly<Record<FailureKind, string>> = {
 };
 
 /** An agent is not blamed for its provider; of an action every try is one of the few that it has (seed 004). */
-export const countsAsAttempt = (kind: FailureKind, isAction: boolean): boolean =>
-  failureRules[kind].counts || (isAction && kind !== 'stopped');
+export const countsAsAttempt = (failure: Failure, isAction: boolean): boolean =>
+  countsAsError(failure) || (isAction && failure.kind !== 'stopped');
+
+/** Towards the errors in a row of the loop. */
+export const countsAsError = ({ kind, rests }: Failure): boolean => failureRules[kind].counts && rests !== true;
+
+const restsMax = 3;
+
+/** `isIdle`: it said nothing and used no tool. Such an end is no fault of the task until it happens again and again. */
+export const restsAtFirst = (failure: Failure, isIdle: boolean, failuresInRow: number): boolean =>
+  failure.kind === 'unknown' && isIdle && failuresInRow < restsMax;
 
 export const isCrashAttempt = ({ policy }: Settings, failure: Failure | undefined): boolean =>
   failure?.crashed === true && policy.crashIsAttempt;
@@ -136,27 +152,46 @@ export interface Observed {
   readonly resetAtMs?: number;
   /** The end of stderr, or of stdout when stderr is empty. */
   readonly text: string;
+  /** The text is an error's own: the agent sent it as such, so it is never prose. */
+  readonly isError?: true;
 }
+
+type Told = Trouble | undefined;
 
 interface FailurePattern {
   readonly kind: FailureKind;
-  readonly when: (seen: Observed, lowerText: string) => boolean;
+  /** `told`: what the words mean. */
+  readonly when: (seen: Observed, told: Told) => boolean;
 }
 
-/** Talk of tests, compilers and files: an agent's work may be about limits and logins too. */
-const ofTheWork =
-  /\.(?:[cm]?[jt]sx?|py|go|rs|java|kt|rb|php|cc?|cpp|h|cs|swift|md|json|ya?ml|toml|sh|sql|html|css)\b|\b(?:fail|pass|expect(?:ed)?|assert\w*|error ts\d+|tests?|spec)\b|[✓✗×❯]/;
-const providerCharsMax = 300;
+const asks = new Set(['SIGTERM', 'SIGINT', 'SIGHUP']);
+const askedCodes = new Set([129, 130, 143]);
+const isKilled = ({ signal, exitCode, text }: Observed): boolean =>
+  (signal === 'SIGKILL' || exitCode === 137) && /\bkilled\b|out of memory|oom/i.test(text);
+/** What a provider names more exactly than its status does. */
+const nearer: ReadonlySet<Told> = new Set<Told>(['billing', 'context-too-long', 'model', 'rate-limit']);
 
-/** Only the words of a provider or of the agent itself: whoever is blamed wrongly waits, or stops the night. */
-const says =
-  (...needles: string[]) =>
-  (_seen: Observed, lowerText: string): boolean =>
-    lowerText.length <= providerCharsMax &&
-    needles.some(needle => lowerText.includes(needle)) &&
-    !ofTheWork.test(lowerText);
+/** What the words name, where nothing better is known. */
+const byWords = (
+  [
+    'context-too-long',
+    'billing',
+    'rate-limit',
+    'auth',
+    'model',
+    'overloaded',
+    'connection',
+    'permission',
+    'resource-limit',
+    'spawn',
+  ] as const
+).map((kind): FailurePattern => ({ kind, when: (_seen, told) => told === kind }));
+const byStatus = (kind: FailureKind, ...statuses: readonly number[]): FailurePattern => ({
+  kind,
+  when: ({ status }) => status !== undefined && statuses.includes(status),
+});
 
-/** Ordered: the first row that holds names the failure. Text rows read only the last line of the output. */
+/** Ordered: the first row that holds names the failure. */
 export const failurePatterns: readonly FailurePattern[] = [
   { kind: 'stopped', when: seen => seen.stoppedByUs === true },
   { kind: 'resource-limit', when: seen => seen.overLimit === true },
@@ -166,47 +201,25 @@ export const failurePatterns: readonly FailurePattern[] = [
     kind: 'spawn',
     when: seen => seen.spawnError !== undefined || seen.exitCode === 126 || seen.exitCode === 127,
   },
-  { kind: 'auth', when: seen => seen.status === 401 || seen.status === 403 },
-  { kind: 'billing', when: seen => seen.status === 402 },
-  { kind: 'rate-limit', when: seen => seen.status === 429 },
-  { kind: 'overloaded', when: seen => seen.status === 529 || seen.status === 503 },
-  { kind: 'connection', when: seen => seen.status !== undefined && seen.status >= 500 },
+  byStatus('auth', 401),
+  byStatus('billing', 402),
+  byStatus('overloaded', 529),
+  ...byWords
+    .filter(({ kind }) => nearer.has(kind as Told))
+    .map(({ kind, when }) => ({
+      kind,
+      when: (seen: Observed, told: Told) => seen.status !== undefined && when(seen, told),
+    })),
+  byStatus('auth', 403),
+  byStatus('rate-limit', 429),
+  byStatus('model', 404),
+  { kind: 'overloaded', when: seen => seen.status !== undefined && seen.status >= 500 },
+  { kind: 'resource-limit', when: isKilled },
+  // Somebody asked it to end, and it was not us: no error of the agent or of its task.
+  { kind: 'stopped', when: seen => asks.has(seen.signal ?? '') || askedCodes.has(seen.exitCode ?? 0) },
+  ...byWords,
   { kind: 'process', when: seen => seen.signal !== null && seen.signal !== undefined },
-  {
-    kind: 'auth',
-    when: says(
-      'invalid api key',
-      'authentication failed',
-      'not logged in',
-      'please log in',
-      '401 unauthorized',
-      'could not load aws credentials',
-      'could not load credentials',
-      'could not load the default credentials',
-    ),
-  },
-  { kind: 'billing', when: says('credit balance', 'insufficient_quota', 'payment required') },
-  {
-    kind: 'rate-limit',
-    when: says(
-      'rate limit reached',
-      'rate limit exceeded',
-      'rate_limit',
-      'too many requests',
-      'usage limit',
-      'hit your limit',
-    ),
-  },
-  {
-    kind: 'overloaded',
-    when: (seen, line) =>
-      line === 'overloaded' ||
-      says('overloaded_error', 'model is overloaded', 'currently overloaded', 'service unavailable')(seen, line),
-  },
-  { kind: 'context-too-long', when: says('prompt is too long', 'context length', 'context_length_exceeded') },
-  { kind: 'model', when: says('model_not_found') },
-  { kind: 'connection', when: says('econnrefused', 'econnreset', 'etimedout', 'enotfound', 'connection refused') },
-  { kind: 'process', when: seen => typeof seen.exitCode === 'number' && seen.exitCode !== 0 },
+  { kind: 'process', when: seen => typeof seen.exitCode === 'number' && seen.exitCode !== 0 && seen.isError !== true },
 ];
 
 const nodeVersionLine = /^Node\.js v\d/;
@@ -221,12 +234,24 @@ function lastLine(text: string): string {
   return lines.findLast(line => errorLine.test(line)) ?? last;
 }
 
-export function classifyFailure(seen: Observed): Failure {
+/** What the text tells, and the line that tells it. Our own doing needs no words. */
+function told(seen: Observed): { readonly trouble: Told; readonly line: string } {
   const line = lastLine(seen.text);
-  const lower = line.toLowerCase();
-  const ours = seen.stoppedByUs || seen.overLimit || seen.neverSpoke || seen.timedOut;
-  const named = ours ? undefined : seen.kind;
-  const kind = named ?? failurePatterns.find(row => row.when(seen, lower))?.kind ?? 'unknown';
+  if (seen.isError === true) return { trouble: troubleIn(seen.text), line };
+  return troubleAtEnd(seen.text) ?? { trouble: undefined, line };
+}
+
+/** A quota that will be full again is a limit, whatever else is said about bills. */
+function kindOf(seen: Observed, trouble: Told): FailureKind {
+  const isOurs = seen.stoppedByUs || seen.overLimit || seen.neverSpoke || seen.timedOut;
+  if (!isOurs && seen.kind !== undefined) return seen.kind;
+  const kind = failurePatterns.find(row => row.when(seen, trouble))?.kind ?? 'unknown';
+  return kind === 'billing' && seen.resetAtMs !== undefined ? 'rate-limit' : kind;
+}
+
+export function classifyFailure(seen: Observed): Failure {
+  const { trouble, line } = told(seen);
+  const kind = kindOf(seen, trouble);
   const how =
     seen.spawnError ??
     (seen.signal
@@ -239,6 +264,8 @@ export function classifyFailure(seen: Observed): Failure {
     detail: line === '' ? how : `${how}: ${line}`,
     exitCode: typeof seen.exitCode === 'number' ? seen.exitCode : undefined,
     resetAtMs: seen.resetAtMs,
+    silent: (kind === 'process' && line === '') || undefined,
+    byOthers: (kind === 'stopped' && seen.stoppedByUs !== true) || undefined,
   };
 }
 

@@ -288,7 +288,7 @@ export const defaultBreaker: BreakerSettings = {
   failuresToOpen: 3,
   cooldownMs: minute,
   cooldownMsMax: 30 * minute,
-  openingsMax: 6,
+  openingsMax: 24, // ten hours: a network that is away at night is there again in the morning (F92)
 };
 
 /** The policy of a list of tasks. */

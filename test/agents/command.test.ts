@@ -46,10 +46,10 @@ describe('a program as an agent', () => {
     [124, 'timeout'],
     [126, 'spawn'],
     [127, 'spawn'],
-    [130, 'process'],
+    [130, 'stopped'],
     [137, 'process'],
     [139, 'process'],
-    [143, 'process'],
+    [143, 'stopped'],
     [255, 'process'],
   ])('exit code %d is the failure %s (F31)', async (code, kind) => {
     const { failure } = await run(`'${agentPath('exits-with')}' ${code}`);
@@ -72,8 +72,8 @@ describe('a program as an agent', () => {
     expect(failure).toMatchObject({ kind: 'resource-limit' });
   });
 
-  it('that ends itself with 143 was not stopped by us', async () => {
-    expect((await run(`'${agentPath('exits-143')}'`)).failure).toMatchObject({ kind: 'process' });
+  it('that somebody else ended with 143 was interrupted, not by us', async () => {
+    expect((await run(`'${agentPath('exits-143')}'`)).failure).toMatchObject({ kind: 'stopped', byOthers: true });
   });
 
   it('ends as a failed start when the program is missing', async () => {

@@ -1,4 +1,6 @@
 // A provider's limit seen by a person (F54), and what an agent did with its tools, through the real binary.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually, prd } from './kit.ts';
 import { fakeClaude, flat, inWorkshop } from './workshop.ts';
@@ -37,6 +39,25 @@ describe('F54: a limit with a known reset', () => {
       const told = await place.ralph(words, { env: place.path });
       expect(told.code).toBe(0);
       expect((await place.ralph(['events'])).stdout).toMatch(/claude\/opus on US-001[\s\S]*claude\/haiku on US-001/);
+    }),
+  );
+});
+
+describe('F92: a network that is away', () => {
+  it.concurrent(
+    'rests in the words of any program and goes on: no task is blamed, and no attempt is used up',
+    inWorkshop(async place => {
+      place.put('PRD.json', prd());
+      const agent = join(place.root, 'agent');
+      const down = `echo 'TypeError: fetch failed' >&2; exit 1`;
+      writeFileSync(
+        agent,
+        `cat >/dev/null; echo >> tries; [ $(wc -l < tries) -lt 3 ] && { ${down}; }; echo x > made; echo Task US-001 complete`,
+      );
+      const words = ['run', 'PRD.json', '--agent-command', `sh ${agent}`, '--verify', 'true', '--max-attempts', '1'];
+      const told = await place.ralph([...words, '--backoff-base', '10ms', '--yes']);
+      expect(told.code).toBe(0);
+      expect(told.stderr).toMatch(/the network connection failed[\s\S]*TypeError: fetch failed/);
     }),
   );
 });

@@ -95,9 +95,9 @@ function endings(run: Run, test: (fault: Fault, title: string, story: () => Prom
     expect(end.message.trim()).toBe('hello');
   });
 
-  test('exits-143', 'that ends in the middle has failed, and was not stopped by us (F31)', async () => {
+  test('exits-143', 'that somebody else ends in the middle was interrupted, and that is no error (F31)', async () => {
     const end = endOf(await run('exits-143'));
-    expect(end.failure).toMatchObject({ kind: 'process', exitCode: 143 });
+    expect(end.failure).toMatchObject({ kind: 'stopped', byOthers: true, exitCode: 143 });
     expect(end.message.trim()).toBe('working');
   });
 

@@ -40,13 +40,14 @@ describe('exit codes (F31)', () => {
     [124, 'timeout'],
     [126, 'spawn'],
     [127, 'spawn'],
-    [130, 'process'],
+    [129, 'stopped'],
+    [130, 'stopped'],
     [137, 'process'],
     [139, 'process'],
-    [143, 'process'],
+    [143, 'stopped'],
     [255, 'process'],
   ])('given exit code %d, then it is %s, and the code is kept', (exitCode, kind) => {
-    expect(classifyFailure({ exitCode, text: '' })).toEqual({ kind, detail: `exit code ${exitCode}`, exitCode });
+    expect(classifyFailure({ exitCode, text: '' })).toMatchObject({ kind, detail: `exit code ${exitCode}`, exitCode });
   });
 
   it('given exit code 0, which an adapter calls no failure, then it is at least not called anything else', () => {
@@ -62,15 +63,23 @@ describe('exit codes (F31)', () => {
     expect(classifyFailure({ exitCode: 124, text: 'rate limit' }).kind).toBe('timeout');
   });
 
-  it.each(['SIGKILL', 'SIGSEGV', 'SIGTERM'])(
-    'given %s from elsewhere, then the process failed and the signal is named',
-    signal => {
-      expect(classifyFailure({ signal, exitCode: null, text: '' })).toEqual({
-        kind: 'process',
-        detail: `ended by ${signal}`,
-      });
-    },
-  );
+  it.each([
+    ['SIGKILL', 'process'],
+    ['SIGSEGV', 'process'],
+    ['SIGTERM', 'stopped'],
+    ['SIGINT', 'stopped'],
+  ])('given %s from elsewhere, then it is %s and the signal is named', (signal, kind) => {
+    const detail = `ended by ${signal}`;
+    expect(classifyFailure({ signal, exitCode: null, text: '' })).toMatchObject({ kind, detail });
+  });
+
+  it('given a kill by the system for want of memory, then it is a limit of resources', () => {
+    expect(classifyFailure({ exitCode: 137, text: 'Killed' }).kind).toBe('resource-limit');
+  });
+
+  it('given an error without any words, then that is known', () => {
+    expect(classifyFailure({ exitCode: 1, text: '' })).toMatchObject({ silent: true });
+  });
 });
 
 describe('structured fields', () => {
@@ -87,8 +96,8 @@ describe('structured fields', () => {
     [{ status: 429 }, 'rate-limit'],
     [{ status: 529 }, 'overloaded'],
     [{ status: 503 }, 'overloaded'],
-    [{ status: 500 }, 'connection'],
-    [{ status: 502 }, 'connection'],
+    [{ status: 500 }, 'overloaded'],
+    [{ status: 502 }, 'overloaded'],
   ])('given %o, then it is %s whatever the text says', (seen, kind) => {
     expect(classifyFailure({ exitCode: 1, text: 'permission denied', ...seen }).kind).toBe(kind);
   });
@@ -175,9 +184,7 @@ describe('the last line', () => {
 
   it('every class has a row that can name it, but unknown, and what only an agent or an action itself can name', () => {
     const named = new Set(failurePatterns.map(row => row.kind));
-    expect([...named, 'permission', 'refused', 'invalid', 'lost-reply', 'unknown'].sort()).toEqual(
-      Object.keys(failureRules).sort(),
-    );
+    expect([...named, 'refused', 'invalid', 'lost-reply', 'unknown'].sort()).toEqual(Object.keys(failureRules).sort());
   });
 });
 

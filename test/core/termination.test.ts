@@ -47,16 +47,16 @@ const rows: Readonly<Record<TerminationReason, { holds: StateParts; short: State
     says: 'ralph stop (by ada)',
   },
   circuit_breaker_open: {
-    holds: { performers: { breakers: { agent: { failures: 0, openings: 6, openUntil: t0 + hour } } } },
+    holds: { performers: { breakers: { agent: { failures: 0, openings: 24, openUntil: t0 + hour } } } },
     short: {
       performers: {
         breakers: {
-          agent: { failures: 2, openings: 5, openUntil: t0 + hour },
-          gone: { failures: 0, openings: 6, openUntil: t0 },
+          agent: { failures: 2, openings: 23, openUntil: t0 + hour },
+          gone: { failures: 0, openings: 24, openUntil: t0 },
         },
       },
     },
-    says: 'every performer failed 6 times',
+    says: 'every performer failed 24 times',
   },
   health_failure: {
     holds: { streaks: { terminations: 2 } },

@@ -2,7 +2,6 @@
 
 import { detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, OwnPlace, Reader, StreamProblem } from '../agent.ts';
-import { kindByWords, type WordsOfKind } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
 import { tokensIn, withoutCache } from '../usage.ts';
@@ -132,7 +131,7 @@ export function codexReader(now: () => number = Date.now): Reader {
     const words = textOf(event['message']);
     if (!words.startsWith('Reconnecting')) return;
     reconnectingSince ??= now();
-    answer.problem = codexProblem(words, now());
+    answer.problem = codexProblem(words);
     answer.finished = now() - reconnectingSince >= reconnectMsMax;
   }
 
@@ -163,7 +162,7 @@ export function codexReader(now: () => number = Date.now): Reader {
         finish(undefined);
         return [{ type: 'usage', tokens: withoutCache(tokensIn(fieldsOf(event['usage']), countNames)) }];
       },
-      'turn.failed': event => finish(codexProblem(textOf(fieldsOf(event['error'])['message']), now())),
+      'turn.failed': event => finish(codexProblem(textOf(fieldsOf(event['error'])['message']))),
     },
     type => ignored.has(type),
   );
@@ -184,32 +183,10 @@ export function codexReader(now: () => number = Date.now): Reader {
 
 const wordsMax = 4_000;
 
-/** Ordered: the first row whose words occur names it. */
-const kinds: WordsOfKind = [
-  ['context-too-long', ['context_length_exceeded', 'context window', 'ran out of room']],
-  ['billing', ['insufficient_quota', 'quota exceeded', 'billing_hard_limit', 'usage_not_included']],
-  ['rate-limit', ['hit your usage limit', 'usage_limit_reached', 'rate_limit_exceeded', 'rate limit']],
-  [
-    'model',
-    ['model_not_found', 'model is not supported', 'model does not exist', 'does not exist or you do not have access'],
-  ],
-  ['auth', ['invalid_api_key', 'incorrect api key', 'not logged in', 'token_expired', 'sign in again']],
-  ['overloaded', ['high demand', 'at capacity', 'server_is_overloaded', 'overloaded']],
-  ['connection', ['connection failed', 'error sending request', 'stream disconnected', 'waiting for network']],
-];
-
-function codexProblem(words: string, nowMs: number): StreamProblem {
+function codexProblem(words: string): StreamProblem {
   const text = words.slice(0, wordsMax);
-  const kind = kindByWords(kinds, text);
   const status = /\bstatus:? (\d{3})\b/.exec(text)?.[1];
-  const isLimit = kind === 'rate-limit' || status === '429';
-  const resetAtMs = isLimit ? resetIn(text, nowMs) : undefined;
-  return {
-    kind,
-    status: status === undefined ? undefined : Number(status),
-    resetAtMs,
-    text: readable(text) || 'the turn failed',
-  };
+  return { status: status === undefined ? undefined : Number(status), text: readable(text) || 'the turn failed' };
 }
 
 /** Some errors are the raw body of the answer. */
@@ -220,47 +197,4 @@ function readable(text: string): string {
   } catch {
     return text;
   }
-}
-
-// Finds when Codex may be used again in what it tells a person: a day and a time, a time alone, or a while from now.
-
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const dayMs = 86_400_000;
-const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
-
-const atDay =
-  /try again at ([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (\d{4}),? (?:at )?(\d{1,2}):(\d{2}) ?([ap]m)?/i;
-const atTime = /try again at (\d{1,2}):(\d{2}) ?([ap]m)?/i;
-const aWhile = /try again in ((?:[\d.]+ ?(?:d|h|m|s)[a-z]*[ ,]*(?:and )?)+)/i;
-
-/** Times are local, as it shows them. */
-export function resetIn(text: string, nowMs: number): number | undefined {
-  const day = atDay.exec(text);
-  if (day) {
-    const [, monthName = '', date, year, hour, minute, half] = day;
-    const month = months.indexOf(monthName.toLowerCase());
-    if (month < 0) return undefined;
-    return new Date(Number(year), month, Number(date), hourOf(hour, half), Number(minute)).getTime();
-  }
-  const time = atTime.exec(text);
-  if (time) {
-    const today = new Date(nowMs);
-    const at = today.setHours(hourOf(time[1], time[3]), Number(time[2]), 0, 0);
-    return at > nowMs ? at : at + dayMs;
-  }
-  const wait = aWhile.exec(text)?.[1];
-  return wait === undefined ? undefined : nowMs + durationMs(wait);
-}
-
-function hourOf(hour: string | undefined, half: string | undefined): number {
-  if (half === undefined) return Number(hour);
-  return (Number(hour) % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
-}
-
-function durationMs(words: string): number {
-  let sum = 0;
-  for (const [, amount, unit = ''] of words.matchAll(/([\d.]+) ?(ms|d|h|m|s)/gi)) {
-    sum += Number(amount) * (unitMs[unit.toLowerCase()] ?? 0);
-  }
-  return Math.round(sum);
 }

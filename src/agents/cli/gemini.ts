@@ -1,8 +1,9 @@
 // Gemini CLI: one headless turn with the prompt on stdin; its text comes in pieces and its exit code says nothing.
 
+import { troubleIn } from '../../messages/provider-words.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
 import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
-import { kindByWords, type WordsOfKind } from '../failures.ts';
+import { resetIn } from '../failures.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
 
@@ -40,9 +41,10 @@ export const gemini: AgentCli = {
     files: ['.gemini/oauth_creds.json', '.gemini/google_accounts.json'],
     command: 'gemini',
     missing: ['Please set an Auth method', 'Invalid auth method selected'],
+    missingCode: 41,
   },
   launch,
-  reader: () => geminiReader(),
+  reader: geminiReader,
 };
 
 /**
@@ -57,7 +59,7 @@ function launch(order: LaunchOrder): Launch {
   return { args: ['--output-format', 'stream-json', ...always], input: order.prompt };
 }
 
-export function geminiReader(now: () => number = Date.now): Reader {
+export function geminiReader(): Reader {
   const answer = openAnswer();
   let isMessageOver = false;
 
@@ -85,13 +87,13 @@ export function geminiReader(now: () => number = Date.now): Reader {
       error: () => undefined,
       result(event) {
         answer.finished = true;
-        answer.problem = event['status'] === 'success' ? undefined : geminiProblem(fieldsOf(event['error']), now());
+        answer.problem = event['status'] === 'success' ? undefined : geminiProblem(fieldsOf(event['error']));
         return readStats(fieldsOf(event['stats']));
       },
     }),
     onErrorLine(line) {
       if (answer.finished) return;
-      answer.problem = retriesInVain(line, now());
+      answer.problem = retriesInVain(line);
       answer.finished = answer.problem !== undefined;
     },
     result: answer.result,
@@ -116,49 +118,27 @@ function tokensOf(counts: Fields): Tokens {
 
 const wordsMax = 4_000;
 
-/** Ordered: the first row whose words occur names it. Too long and a bad key are both a plain 400. */
-const kinds: WordsOfKind = [
-  ['context-too-long', ['exceeds the maximum number of tokens', 'context window', 'token count']],
-  ['auth', ['api key not valid', 'unauthenticated', 'api_key_invalid', 'fatalauthentication']],
-  ['billing', ['billing_disabled', 'billing account', 'billing to be enabled']],
-  ['rate-limit', ['quota', 'resource_exhausted', 'rate limit', 'too many requests']],
-  ['overloaded', ['overloaded', 'unavailable']],
-  ['connection', ['fetch failed', 'econnrefused', 'econnreset', 'enotfound', 'etimedout', 'socket hang up']],
-];
-
-function geminiProblem(error: Fields, nowMs: number): StreamProblem {
+function geminiProblem(error: Fields): StreamProblem {
   const text = textOf(error['message']).slice(0, wordsMax);
   const answer = answerIn(text);
   const code = answer['code'] ?? error['code'];
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
-  const kind = status === 404 ? 'model' : kindByWords(kinds, `${textOf(error['type'])} ${text}`);
-  const isLimit = kind === 'rate-limit' || status === 429;
-  const waitMs = isLimit ? waitIn(text) : undefined;
-  const resetAtMs = waitMs === undefined ? undefined : nowMs + waitMs;
-  return { kind, status, resetAtMs, text: textOf(answer['message']) || text || 'ended with an error' };
-}
-
-/** `Please retry in 41.5s`, `Your quota will reset after 8h44m7s` */
-function waitIn(text: string): number | undefined {
-  const found = /(?:retry|reset) (?:in|after) (?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+) ?s)?/i.exec(text);
-  if (found === null || found.slice(1).every(part => part === undefined)) return undefined;
-  const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map(part => Number(part ?? 0));
-  return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+  return { status, text: textOf(answer['message']) || text || 'ended with an error' };
 }
 
 const attemptsMax = 3; // with its own waits in between that is about a quarter of a minute
 const waitMsMax = 60_000; // a longer wait is ours, not a silent agent's
 
 /** `Attempt 3 failed with status 503. Retrying with backoff…`, `Attempt 3 failed. Retrying … fetch failed` */
-function retriesInVain(line: string, nowMs: number): StreamProblem | undefined {
+function retriesInVain(line: string): StreamProblem | undefined {
   const found = /^Attempt (\d{1,3}) failed(?: with status (\d{3}))?/.exec(line);
   if (found === null) return undefined;
   const status = found[2] === undefined ? undefined : Number(found[2]);
-  const said = geminiProblem({ message: line.slice(0, wordsMax), type: '' }, nowMs);
-  const isLong = said.resetAtMs !== undefined && said.resetAtMs > nowMs + waitMsMax;
+  const said = geminiProblem({ message: line.slice(0, wordsMax), type: '' });
+  const isLong = (resetIn(line, 0) ?? 0) > waitMsMax;
   if (Number(found[1]) < attemptsMax && !isLong) return undefined;
-  const kind = status === undefined ? (said.kind ?? 'connection') : said.kind;
   const text = `gave up after attempt ${found[1]}: ${said.text.slice(0, 300)}`;
+  const kind = status === undefined && troubleIn(said.text) === undefined ? 'connection' : undefined;
   return { ...said, kind, status: status ?? said.status, text };
 }
 

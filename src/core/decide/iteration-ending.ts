@@ -17,11 +17,13 @@ import { fold } from '../evolve/evolve.ts';
 import {
   backoffMs,
   countsAsAttempt,
+  countsAsError,
   type Failure,
   failsToStart,
   failureRules,
   failureWords,
   isCrashAttempt,
+  restsAtFirst,
 } from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
@@ -52,10 +54,13 @@ function outcomeOf(failure: Failure | undefined, signals: Signals, live: LiveIte
 }
 
 /** The ladder's own stop is a failure of the iteration; the end of a handoff is none; any other stop interrupts it. */
-function failureOf(performed: Performed, live: LiveIteration): Failure | undefined {
-  if (performed.failure?.kind !== 'stopped') return performed.failure;
+function failureOf(performed: Performed, live: LiveIteration, { streaks }: State): Failure | undefined {
+  const { failure, message, toolCalls = 0 } = performed;
+  const isIdle = message.trim() === '' && toolCalls === 0;
+  if (failure !== undefined && restsAtFirst(failure, isIdle, streaks.failures)) return { ...failure, rests: true };
+  if (failure?.kind !== 'stopped') return failure;
   if (live.terminated !== undefined) return { kind: 'timeout', detail: live.terminated };
-  return performed.stoppedFor === 'handoff' && live.handoff?.delivered ? undefined : performed.failure;
+  return performed.stoppedFor === 'handoff' && live.handoff?.delivered ? undefined : failure;
 }
 
 /** An agent that ended well without calling its task done, in whichever way its mode knows. */
@@ -67,13 +72,22 @@ function isUnclaimed({ state, outcome, signals, live, performed }: Ending): bool
   return claimOf(state, live.task, signals, isEdited).claimed === undefined;
 }
 
+/** Whoever ends sooner has not begun to work. */
+const atOnceMs = 10_000;
+
+function whyFailed(failure: Failure, { performer }: LiveIteration, durationMs: number): string {
+  const isAtOnce = failure.silent === true && durationMs < atOnceMs;
+  const next = isAtOnce ? `; it printed nothing, so try it: ralph agents test ${performer}` : '';
+  return `${failureWords[failure.kind]} (after ${formatDuration(durationMs)}): ${failure.detail}${next}`;
+}
+
 function whyEnded(
   { state, outcome, failure, durationMs, signals, live, performed }: Ending,
   unclaimed: boolean,
 ): string {
   const took = `after ${formatDuration(durationMs)}`;
   if (outcome === 'interrupted') return `${failure?.detail ?? 'stopped'}, ${took}`;
-  if (failure !== undefined) return `${failureWords[failure.kind]} (${took}): ${failure.detail}`;
+  if (failure !== undefined) return whyFailed(failure, live, durationMs);
   if (outcome === 'escalated') return `the agent asked a human ${took}`;
   if (live.handoff?.delivered && outcome === 'handed-off') {
     const cut = performed.failure === undefined ? 'it stopped as asked' : 'it was interrupted';
@@ -111,7 +125,7 @@ function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: E
     contextUsed: failure?.kind === 'context-too-long' ? 1 : live.contextUsed,
     contextFractionMax,
     // Whoever ended well has got over the errors before.
-    errorsInRow: failure !== undefined && failureRules[failure.kind].counts ? state.streaks.errors + 1 : 0,
+    errorsInRow: failure !== undefined && countsAsError(failure) ? state.streaks.errors + 1 : 0,
     errorsToHandOff,
     // The budget trigger fires in the iteration that crossed the line, and once per loop.
     budgetUsed: max === null ? 0 : spentUsdMicros / max,
@@ -215,7 +229,7 @@ interface IterationEnd {
 
 export function endIteration(state: State, live: LiveIteration, end: IterationEnd): readonly NewEvent[] {
   const { performed, chance, now, workedUntil = now } = end;
-  const failure = failureOf(performed, live);
+  const failure = failureOf(performed, live, state);
   const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
   const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage);
   const spent = usage.reduce(
@@ -309,7 +323,8 @@ const blindMsMax = 30 * 60_000;
 
 function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'waitFor'> {
   const { failure, state, now, live } = ending;
-  if (failure === undefined || failure.kind === 'stopped' || !failureRules[failure.kind].retryable) return {};
+  if (failure === undefined || !failureRules[failure.kind].retryable) return {};
+  if (failure.kind === 'stopped' && failure.byOthers !== true) return {};
   const { backoffBaseMs, backoffMsMax } = state.settings;
   if (failure.kind === 'rate-limit') {
     // A reset that is already past is no reason to ask again at once.
@@ -333,7 +348,7 @@ function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'w
 function isSpent({ state, live, failure }: Ending): boolean {
   const task = findTask(state.tasks, live.task);
   if (task === undefined || failure === undefined) return false;
-  const isAttempt = countsAsAttempt(failure.kind, task.spec.performer !== undefined);
+  const isAttempt = countsAsAttempt(failure, task.spec.performer !== undefined);
   return isAttempt && task.attempts >= attemptsMaxOf(state, task);
 }
 
@@ -354,7 +369,8 @@ function afterFailure(ending: Ending, ended: Ended): readonly NewEvent[] {
 function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   const { state, live, failure, after } = failed;
   const { kind, detail } = failure;
-  const { counts, retryable } = failureRules[kind];
+  const { retryable } = failureRules[kind];
+  const counts = countsAsError(failure);
   const { breaker, limits, policy, sameErrorsToEscalate } = state.settings;
   const starts = after.streaks.failedStarts;
   if (kind === 'lost-reply') return askAboutEffect(state, live, failure);
@@ -377,7 +393,7 @@ function blockFailed({ state, live, failure }: Failed): readonly NewEvent[] {
   // A reviewer that fails is followed by the next agent of the chain, then by a question: to block it would be to not look.
   if (task?.spec.completion === 'findings') return [];
   const isAction = task?.spec.performer !== undefined;
-  if (!countsAsAttempt(failure.kind, isAction)) return [];
+  if (!countsAsAttempt(failure, isAction)) return [];
   // Whoever is asked about an action must know what its tool said.
   return blockIfSpent(state, live.task, isAction ? failure.detail : undefined);
 }

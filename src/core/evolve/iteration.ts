@@ -122,9 +122,7 @@ const isRalphCrash = ({ state, event }: EndedIn): boolean => isCrashAttempt(stat
 
 function isBlameless({ state, event: { outcome, failure, task } }: EndedIn): boolean {
   if (outcome === 'interrupted') return true;
-  return (
-    failure !== undefined && !countsAsAttempt(failure.kind, findTask(state.tasks, task)?.spec.performer !== undefined)
-  );
+  return failure !== undefined && !countsAsAttempt(failure, findTask(state.tasks, task)?.spec.performer !== undefined);
 }
 
 const isStepOfLargeTask = ({ state, event, live }: EndedIn): boolean =>

@@ -1,7 +1,7 @@
 // Streaks: what happened in a row, iteration after iteration, and which event begins which of them anew.
 
 import type { EventOf } from '../event.ts';
-import { failsToStart, failureRules } from '../failure.ts';
+import { countsAsError, failsToStart } from '../failure.ts';
 import type { Streaks } from '../state.ts';
 
 const noFailures = { errors: 0, failures: 0, sameErrors: 0, terminations: 0, failedStarts: 0 } as const;
@@ -40,7 +40,7 @@ export function streaksAfter(before: Streaks, event: Ended, byLadder: boolean): 
     terminations: byLadder ? before.terminations + 1 : 0,
     failedStarts: failsToStart(failure.kind) ? before.failedStarts + 1 : 0,
   };
-  if (!failureRules[failure.kind].counts) return failed;
+  if (!countsAsError(failure)) return failed;
   const lastError = echo === '' ? failure.kind : echo;
   const sameErrors = lastError === before.lastError ? before.sameErrors + 1 : 1;
   return { ...failed, errors: before.errors + 1, sameErrors, lastError };

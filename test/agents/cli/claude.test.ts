@@ -31,7 +31,7 @@ describe('a stream of claude', () => {
     ['retried-well', work, 'process'],
     ['rate-limited', '', 'rate-limit'],
     ['rate-limited-key', '', 'rate-limit'],
-    ['server-error', '', 'connection'],
+    ['server-error', '', 'overloaded'],
     ['overloaded', '', 'overloaded'],
     ['refused', '', 'connection'],
     ['timed-out', '', 'connection'],

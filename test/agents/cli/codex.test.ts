@@ -1,6 +1,7 @@
 // Codex through the contracts, and each of its recorded-style streams understood.
 import { describe, expect, it } from 'vitest';
-import { codex, codexReader, resetIn } from '../../../src/agents/cli/codex.ts';
+import { codex, codexReader } from '../../../src/agents/cli/codex.ts';
+import { resetIn } from '../../../src/agents/failures.ts';
 import { cliAgentContract, oneTurn, playedAtMs } from '../../contracts/cli-agent.ts';
 import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
@@ -71,7 +72,7 @@ describe('a stream of codex', () => {
     expect(reader.result().finished).toBe(false);
     now += 1_000;
     reader.read(waits);
-    expect(reader.result()).toMatchObject({ finished: true, problem: { kind: 'connection' } });
+    expect(reader.result()).toMatchObject({ finished: true, problem: { text: waits.message } });
   });
 
   it('that waited for a network and has it again goes on', () => {

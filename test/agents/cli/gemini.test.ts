@@ -6,12 +6,7 @@ import { readStream, streamsCome } from '../../contracts/read-stream.ts';
 
 cliAgentContract(gemini, { notHere: oneTurn, reset: 'soon' });
 
-const read = (stream: string) =>
-  readStream(
-    geminiReader(() => playedAtMs),
-    'gemini',
-    stream,
-  );
+const read = (stream: string) => readStream(geminiReader(), 'gemini', stream);
 
 describe('a stream of gemini', () => {
   streamsCome(read, [
@@ -20,7 +15,7 @@ describe('a stream of gemini', () => {
     ['unauthorized', '', 'auth'],
     ['rate-limited', '', 'rate-limit'],
     ['rate-limited-day', '', 'rate-limit'],
-    ['server-error', '', 'connection'],
+    ['server-error', '', 'overloaded'],
     ['overloaded', '', 'overloaded'],
     ['refused', '', 'connection'],
     ['too-long', '', 'context-too-long'],

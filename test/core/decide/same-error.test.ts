@@ -1,6 +1,7 @@
 // The same error again and again: as a failure, as the output of a check, or printed with exit 0, a person is asked, and
 // the answer starts the count anew.
 import { describe, expect, it } from 'vitest';
+import { findTask } from '../../../src/core/task.ts';
 import { claims, failed, only, Story, says, spec, types } from '../given.ts';
 
 const three = { sameErrorsToEscalate: 3 };
@@ -16,11 +17,11 @@ const refusedBy = (story: Story, detail: string) => {
 describe('the same error', () => {
   it('given three failures and an answer, then the next three may happen before anything ends or asks', () => {
     const story = new Story(three, [spec('A')]);
-    for (let at = 0; at < 3; at += 1) story.after(60_000).iteration('A', failed('unknown', 'no such module'));
+    for (let at = 0; at < 3; at += 1) story.after(60_000).iteration('A', failed('process', 'no such module'));
     expect(story.state.questions.open).toMatchObject([{ kind: 'stuck', subjects: ['same-error'] }]);
     story.command({ type: 'answer', escalation: 'E1', answer: { kind: 'retry' } });
     expect(story.state.streaks).toMatchObject({ errors: 0, sameErrors: 0 });
-    for (let at = 0; at < 2; at += 1) story.after(60_000).iteration('A', failed('unknown', 'no such module'));
+    for (let at = 0; at < 2; at += 1) story.after(60_000).iteration('A', failed('process', 'no such module'));
     expect(story.effectKeys()).not.toContain('end');
     expect(story.state.questions.open).toEqual([]);
   });
@@ -72,4 +73,58 @@ it('given --new, then the loop before it is ended with its questions closed, but
   const events = story.command({ type: 'stop', replacedBy: 'shop-2' });
   expect(types(events).at(-1)).toBe('stop.asked');
   expect(story.state.questions.open).toEqual([]);
+});
+
+describe('an error in words that nobody knows, before any work', () => {
+  it('rests and is tried again three times before it counts as an attempt or an error', () => {
+    const story = new Story(three, [spec('A')]);
+    for (let at = 0; at < 3; at += 1) {
+      const events = story.after(60_000).iteration('A', failed('unknown', 'X77'));
+      expect(only(events, 'iteration.ended')).toMatchObject({ waitFor: 'backoff', failure: { rests: true } });
+    }
+    expect(story.state.streaks).toMatchObject({ errors: 0, failures: 3 });
+    expect(findTask(story.state.tasks, 'A')?.attempts).toBe(0);
+    story.after(60_000).iteration('A', failed('unknown', 'X77'));
+    expect(story.state.streaks).toMatchObject({ errors: 1 });
+    expect(findTask(story.state.tasks, 'A')?.attempts).toBe(1);
+  });
+
+  it('counts at once when it used tools or said something', () => {
+    const story = new Story(three, [spec('A')]);
+    story.iteration('A', { ...failed('unknown', 'X77'), toolCalls: 2 });
+    expect(story.state.streaks.errors).toBe(1);
+  });
+
+  it('an end by somebody else is no error, waits a little and is no attempt; one without a word names what to type', () => {
+    const story = new Story(three, [spec('A')]);
+    const stopped = { message: '', failure: { kind: 'stopped', detail: 'exit code 143', byOthers: true } } as const;
+    expect(only(story.iteration('A', stopped), 'iteration.ended')).toMatchObject({
+      outcome: 'interrupted',
+      waitFor: 'backoff',
+    });
+    expect(story.state.streaks.errors).toBe(0);
+    const silent = { message: '', failure: { kind: 'process', detail: 'exit code 1', silent: true } } as const;
+    expect(only(story.after(60_000).iteration('A', silent), 'iteration.ended').because).toContain('ralph agents test ');
+  });
+});
+
+it('F92: a night without a network rests and goes on; no task and no limit of errors pays for it', () => {
+  const story = new Story(three, [spec('A')]);
+  const back = story.now + 8 * 3_600_000;
+  let tries = 0;
+  for (; story.now < back; tries += 1) {
+    story.iteration('A', failed('connection', 'fetch failed'));
+    for (
+      let at = story.wakeAt();
+      at !== undefined && !story.effectKeys().some(key => key.startsWith('begin'));
+      at = story.wakeAt()
+    )
+      story.after(Math.max(1, at - story.now));
+  }
+  expect(tries).toBeGreaterThan(5);
+  expect(story.state.questions.open).toEqual([]);
+  expect(story.state.control.ended).toBeUndefined();
+  expect(findTask(story.state.tasks, 'A')).toMatchObject({ status: 'pending', attempts: 0 });
+  story.iteration('A', claims('A'));
+  expect(story.state.streaks).toMatchObject({ errors: 0, failures: 0 });
 });
