@@ -4,9 +4,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { claims } from './claims.ts';
 import { type Detector, type Figure, isReached, readRows, type SetName } from './figure.ts';
 
-const detectors: readonly Detector[] = [];
+const detectors: readonly Detector[] = [claims];
 
 const { values } = parseArgs({ options: { misses: { type: 'string' } } });
 const page = join(import.meta.dirname, '..', '..', 'docs', 'accuracy.md');
