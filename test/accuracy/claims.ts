@@ -1,5 +1,6 @@
 // Claims of agents: taken when they are meant, left when they are not, and each near miss explained in the next prompt.
 
+import { dialectOf } from '../../src/core/decide/claims.ts';
 import type { Input } from '../../src/core/input.ts';
 import { initialState, type State } from '../../src/core/state.ts';
 import { findTask } from '../../src/core/task.ts';
@@ -51,7 +52,7 @@ const isRead: Readonly<Record<Kind, (signals: Signals, state: State) => boolean>
 /** What the loop reads in the message, by the function that it uses itself. */
 export function takenOf(row: ClaimRow): readonly Kind[] {
   const state = working(row);
-  const signals = readSignals(stripControls(row.message), { task: row.task, promise: row.promise });
+  const signals = readSignals(stripControls(row.message), dialectOf(state, row.task));
   return (Object.keys(isRead) as Kind[]).filter(kind => isRead[kind](signals, state));
 }
 

@@ -1,6 +1,8 @@
 // Claims of a final message, and which of them are taken up: a claim is never more than a reason to check.
 
-import type { Signals } from '../../messages/claims.ts';
+import type { Dialect, Signals } from '../../messages/claims.ts';
+import { doneLine } from '../../messages/forms.ts';
+import { reportHint } from '../../messages/near.ts';
 import type { Phase } from '../../messages/report.ts';
 import { readReview } from '../../messages/review.ts';
 import { plural } from '../../text/format.ts';
@@ -92,15 +94,37 @@ function readPromise(ending: Ending, claimed: boolean): readonly NewEvent[] {
   return [refuse(ending, 'promise', promise, because)];
 }
 
+/** The words in which the agent of a task is to say that it is done. */
+export const dialectOf = ({ settings: { promise, policy } }: State, task: string): Dialect => ({
+  task,
+  promise,
+  hasBox: policy.claimsBy === 'checkbox',
+});
+
+/** What looks like a form of the contract and is none, told so that the next attempt writes it rightly. */
+function explain(ending: Ending, isClaimed: boolean): readonly NewEvent[] {
+  const { doneRefused, checkboxRefused, escalateRefused, handoffRefused, reportRefused } = ending.signals;
+  const { claimsBy } = ending.state.settings.policy;
+  const told: readonly (readonly [Signal, string | undefined])[] = [
+    ['report', reportRefused && `${reportRefused} ${reportHint}`],
+    ['done', isClaimed ? undefined : doneRefused],
+    ['done', isClaimed || claimsBy !== 'checkbox' ? undefined : checkboxRefused],
+    ['escalate', escalateRefused],
+    ['handoff', handoffRefused],
+  ];
+  return told.flatMap(([signal, why]) => (why === undefined ? [] : [refuse(ending, signal, '', why)]));
+}
+
 export function readClaims(ending: Ending): readonly NewEvent[] {
   const { state, live, performed, signals } = ending;
   const events: NewEvent[] = [];
   const isEdited = performed.statusEdits?.includes(live.task) === true;
   const { claimed, refused } = claimOf(state, live.task, signals, isEdited);
   for (const id of signals.doneElsewhere) {
-    events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
+    const because = `"${doneLine(id)}" was refused: this iteration's task is ${live.task}; when it is complete, write ${doneLine(live.task)}`;
+    events.push(refuse(ending, 'done', id, because));
   }
-  if (signals.reportRefused !== undefined) events.push(refuse(ending, 'report', '', signals.reportRefused));
+  events.push(...explain(ending, claimed !== undefined || refused !== undefined));
   if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
@@ -155,7 +179,7 @@ interface Claimed {
   readonly because: string;
 }
 
-const doneLine = (signals: Signals, task: string): Claimed | undefined =>
+const doneClaim = (signals: Signals, task: string): Claimed | undefined =>
   signals.done ? { signal: 'done', because: `a line of its own says that ${task} is complete` } : undefined;
 
 const edit = (isEdited: boolean, task: string): Claimed | undefined =>
@@ -201,9 +225,8 @@ export function claimOf(
   isEdited: boolean,
 ): { readonly claimed?: Claimed; readonly refused?: string } {
   const { claimsBy } = state.settings.policy;
-  const claimed = doneLine(signals, task) ?? edit(isEdited, task) ?? byPolicy(state, signals);
-  if (claimed === undefined)
-    return claimsBy === 'checkbox' && signals.checkboxRefused !== undefined ? { refused: signals.checkboxRefused } : {};
+  const claimed = doneClaim(signals, task) ?? edit(isEdited, task) ?? byPolicy(state, signals);
+  if (claimed === undefined) return {};
   const open = claimsBy === 'report' ? leftOpen(state, signals) : undefined;
   if (open === undefined) return { claimed };
   const shape = signals.reportRefused === undefined ? '' : `. ${signals.reportRefused}`;
