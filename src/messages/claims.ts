@@ -213,7 +213,8 @@ export function readSignals(message: string, dialect: Dialect): Signals {
   const read = readLines(text, dialect.task, lastLineStart);
   const { found, statements } = read;
   const escalates = found.escalate !== undefined;
-  const review = found.lastLineCounts ? reviewLines.get(lastLine.slice(0, lastLineCharsMax)) : undefined;
+  const review =
+    found.lastLineCounts && !found.isLastAnnounced ? reviewLines.get(lastLine.slice(0, lastLineCharsMax)) : undefined;
   const signals: Signals = {
     ...readDone(read, dialect.task),
     doneElsewhere: [...statements.elsewhere],

@@ -129,7 +129,16 @@ export function readClaims(ending: Ending): readonly NewEvent[] {
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
-  return [...events, ...(claimed === undefined ? blockUnlessAdvance(ending) : claim(ending, claimed))];
+  return [...inOne(events), ...(claimed === undefined ? blockUnlessAdvance(ending) : claim(ending, claimed))];
+}
+
+/** The next prompt is told what was refused last, so the last refusal says all of them. */
+function inOne(events: readonly NewEvent[]): readonly NewEvent[] {
+  const refused = events.flatMap(one => (one.type === 'signal.read' && !one.accepted ? [one] : []));
+  const last = refused.at(-1);
+  if (last === undefined || refused.length === 1) return events;
+  const because = [...new Set(refused.map(one => one.because))].join('\n');
+  return [...events.filter(one => one !== last), { ...last, because }];
 }
 
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */

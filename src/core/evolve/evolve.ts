@@ -64,14 +64,6 @@ function withShown(state: State, { gone = [], back = [] }: EventOf<'tasks.loaded
   return back.reduce((now, id) => withTask(now, id, task => ({ ...task, missing: undefined })), hidden);
 }
 
-const toldCharsMax = 3_000;
-
-/** All that was refused in one iteration is told to the next one. */
-function alsoTold(told: string | undefined, because: string): string {
-  if (told === undefined || told.split('\n').includes(because)) return told ?? because;
-  return told.length > toldCharsMax ? told : `${told}\n${because}`;
-}
-
 function signalRead(state: State, event: EventOf<'signal.read'>): State {
   if (!event.accepted && event.signal === 'review') {
     // Reviewers work side by side: each must hear of its own refusal.
@@ -80,7 +72,7 @@ function signalRead(state: State, event: EventOf<'signal.read'>): State {
   if (!event.accepted) {
     return event.signal === 'status-edit'
       ? markUnsaved(state, event.text)
-      : update(state, 'memory', { lastRejection: alsoTold(state.memory.lastRejection, event.because) });
+      : update(state, 'memory', { lastRejection: event.because });
   }
   if (event.signal !== 'done' && event.signal !== 'status-edit') return state;
   const { iteration, task } = event;
