@@ -1,6 +1,6 @@
 // Lists of a message: an item that claims counts alone, or where everything beside it is ticked or claimed as well.
 
-export type Item = 'claim' | 'claimed' | 'ticked claim' | 'ticked' | 'open' | 'plain';
+export type Item = 'claim' | 'claimed' | 'ticked-claim' | 'ticked' | 'open' | 'plain';
 
 interface List {
   readonly mark: string;
@@ -70,7 +70,7 @@ export class Lists {
     if (item === 'open') this.markOpen();
     else if (item === 'plain') list.hasPlain = true;
     else if (item === 'claim') list.claim = at;
-    else if (item === 'ticked claim') list.tickedClaim = at;
+    else if (item === 'ticked-claim') list.tickedClaim = at;
   }
 
   /** What is open in an item is open in the lists that hold it. */

@@ -1,7 +1,7 @@
 // Near misses: what an agent meant by a form of the contract and did not write so, with the exact line for the next prompt.
 
-import type { Dialect, Signals } from './claims.ts';
 import { boxLine, doneLine, escalateForm, handoffForm, isToken, promiseLine, reportForm } from './forms.ts';
+import type { Dialect, Signals } from './signals.ts';
 import { isStrongId } from './statements.ts';
 
 /** The end of a message is enough: an agent says last what it wants to be heard. */
@@ -49,11 +49,17 @@ function soundsDone({ lines, dialect: { task } }: Tail): boolean {
   });
 }
 
+/** The token begins the line, or a sentence of it; in the middle of one it is only spoken of. */
+function standsFree(line: string, token: string): boolean {
+  const at = line.toLowerCase().indexOf(token.toLowerCase());
+  return at >= 0 && !/[\p{L}\p{N},]$/u.test(line.slice(0, at).replace(/[\s*_`"']+$/, ''));
+}
+
 /** Tags of another make, or the promise without them. */
 function soundsPromised({ text, lines, dialect: { promise } }: Tail): boolean {
   if (/(?:[<[{]|&lt;)\s*\/?\s*[\w-]*promise\b|\bpromise\s*[:=]/i.test(text)) return true;
   if (promise === '') return false;
-  if (isToken(promise) && text.toLowerCase().includes(promise.toLowerCase())) return true;
+  if (isToken(promise) && lines.some(line => standsFree(line, promise))) return true;
   const wanted = squeeze(promise);
   const isOwnLine = (line: string): boolean => line.replace(/^[\s*_`#>"'-]+|[\s*_`"'.!]+$/g, '') === promise;
   return lines.some(isOwnLine) || (wanted !== '' && squeeze(lines.at(-1) ?? '') === wanted);

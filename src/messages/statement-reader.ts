@@ -1,4 +1,4 @@
-// What the lines of a message say of tasks, one after the other: claims, what takes them back, the box, lists of both.
+// Reader of what lines say of tasks, one after the other: claims, what takes them back, the box, lists of both.
 
 import { seeker } from './lines.ts';
 import { type Item, Lists, readItem } from './lists.ts';
@@ -109,7 +109,7 @@ export class StatementReader {
     if (isClaim && isDirect) this.refused = `it stands ${directlyUnder}`;
     const isTicked = item === 'ticked';
     const role = id === undefined || (isTicked && (isDirect || !isClaim)) ? item : isClaim ? 'claim' : 'claimed';
-    this.lists.add(indent, mark, role === 'claim' && isTicked ? 'ticked claim' : role, { at: first, isDirect });
+    this.lists.add(indent, mark, role === 'claim' && isTicked ? 'ticked-claim' : role, { at: first, isDirect });
   }
 
   /** A blank line, a heading or a line that announces something ends a list; text of an item does not. */
