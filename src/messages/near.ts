@@ -56,9 +56,10 @@ function standsFree(line: string, token: string): boolean {
 }
 
 /** Tags of another make, or the promise without them. */
-function soundsPromised({ text, lines, dialect: { promise } }: Tail): boolean {
-  if (/(?:[<[{]|&lt;)\s*\/?\s*[\w-]*promise\b|\bpromise\s*[:=]/i.test(text)) return true;
+function soundsPromised({ text, lines: all, dialect: { promise } }: Tail): boolean {
+  if (/(?:[<[{]|&lt;)\s{0,3}\/?\s{0,3}[\w-]{0,20}promise\b|\bpromise\s{0,3}[:=]/i.test(text)) return true;
   if (promise === '') return false;
+  const lines = all.filter(line => line.length <= lineCharsMax + promise.length);
   if (isToken(promise) && lines.some(line => standsFree(line, promise))) return true;
   const wanted = squeeze(promise);
   const isOwnLine = (line: string): boolean => line.replace(/^[\s*_`#>"'-]+|[\s*_`"'.!]+$/g, '') === promise;
@@ -72,16 +73,16 @@ const soundsTicked = ({ lines }: Tail): boolean =>
   });
 
 const soundsReported = ({ text }: Tail): boolean =>
-  (/(?:[<[{]|&lt;)\s*[\w-]{0,20}report\b/i.test(text) && /\/\s*report\b|\{/i.test(text)) ||
-  /["'](?:completed|pending|phase)["']\s*:/i.test(text);
+  (/(?:[<[{]|&lt;)\s{0,3}[\w-]{0,20}report\b/i.test(text) && /\/\s{0,3}report\b|\{/i.test(text)) ||
+  /["'](?:completed|pending|phase)["']\s{0,3}:/i.test(text);
 
 const soundsAsking = ({ text }: Tail): boolean =>
-  /(?:[<[{]|&lt;)\s*\/\s*escalat|(?:[<[{]|&lt;)\s*escalat\w{0,5}\s+type|(?:[<[{]|&lt;)\s*\/?\s*question\b/i.test(
+  /(?:[<[{]|&lt;)\s{0,3}\/\s{0,3}escalat|(?:[<[{]|&lt;)\s{0,3}escalat\w{0,5}\s+type|(?:[<[{]|&lt;)\s{0,3}\/?\s{0,3}question\b/i.test(
     text,
   ) || /^[^\p{L}\p{N}\n<`]{0,10}escalat(?:e|ion|ing)\b[^.\n]{0,40}:/imu.test(text);
 
 const soundsTired = ({ text }: Tail): boolean =>
-  /(?:[<[{]|&lt;)\s*\/?\s*hand[-_ ]?off\b/i.test(text) ||
+  /(?:[<[{]|&lt;)\s{0,3}\/?\s{0,3}hand[-_ ]?off\b/i.test(text) ||
   /^[^\p{L}\p{N}\n<`]{0,10}hand-?off\b[^.\n]{0,20}:/imu.test(text);
 
 interface Near {

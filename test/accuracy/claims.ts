@@ -12,7 +12,7 @@ import { defaultSettings, type ModeWord } from '../../src/modes/registry.ts';
 import { stripControls } from '../../src/text/text.ts';
 import { type Detector, share } from './figure.ts';
 
-export type Kind = 'done' | 'promise' | 'box' | 'report' | 'escalate' | 'handoff';
+type Kind = 'done' | 'promise' | 'box' | 'report' | 'escalate' | 'handoff';
 
 export interface ClaimRow {
   readonly id: string;
@@ -50,7 +50,7 @@ const isRead: Readonly<Record<Kind, (signals: Signals, state: State) => boolean>
 };
 
 /** What the loop reads in the message, by the function that it uses itself. */
-export function takenOf(row: ClaimRow): readonly Kind[] {
+function takenOf(row: ClaimRow): readonly Kind[] {
   const state = working(row);
   const signals = readSignals(stripControls(row.message), dialectOf(state, row.task));
   return (Object.keys(isRead) as Kind[]).filter(kind => isRead[kind](signals, state));
@@ -67,7 +67,7 @@ const lines: Readonly<Record<Kind, (row: ClaimRow) => readonly string[]>> = {
 };
 
 /** "Not accepted last time", as the next prompt of the task tells it. */
-export function explanationOf(row: ClaimRow): string {
+function explanationOf(row: ClaimRow): string {
   const performed = { message: row.message };
   const state = after(working(row), { type: 'performed', iteration: 1, performed, chance: 0.5 });
   const task = findTask(state.tasks, row.task);

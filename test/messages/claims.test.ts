@@ -322,6 +322,14 @@ describe('given a near miss (B96)', () => {
     expect(signals[key]).toContain(words);
   });
 
+  it('when it is made to keep a pattern busy, then it is read in one pass all the same', () => {
+    for (const mark of ['<', '{', 'promise', 'Task '])
+      expect(readSignals(`${mark}${' '.repeat(19_900)}complete`, dialect)).toMatchObject({
+        done: false,
+        promise: false,
+      });
+  });
+
   it('when all is said in the right words, or nothing is, then nothing is explained', () => {
     for (const message of ['Task US-001 complete\n\n<promise>LOOP_COMPLETE</promise>', 'I fixed two of four tests.']) {
       const { doneRefused, promiseRefused, checkboxRefused, reportRefused } = readSignals(message, dialect);
