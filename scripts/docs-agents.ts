@@ -198,7 +198,7 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
     [
       'All but the question may be left out. The summary is cut after 200 characters, the context after 2,000, the question',
       'after 500; at most nine options are read, each of at most 300. A block that only gets mentioned in a sentence is none: its tag',
-      'stands at the start of a line. A claim or a promise in the same message does not count.',
+      'stands at the start of a line, in a code fence or not. Said again as it stands above it asks nothing. A claim or a promise in the same message does not count.',
     ].join('\n'),
   ].join('\n\n');
 }

@@ -103,7 +103,8 @@ function readLine(given: GivenText, charactersMax: number): Reading<string> {
   const trimmed = text.trim();
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) || !text.isWellFormed())
     return wrong(given, 'contains a line break or control character; write it on one line.');
-  if (trimmed === '') return refuse(`${label}: "" is empty; give at least one character.`);
+  if (!/[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(trimmed))
+    return refuse(`${label}: "" is empty; give at least one character.`);
   if (trimmed.length <= 2 * charactersMax && [...trimmed].length <= charactersMax) return good(trimmed);
   return wrong(given, `is longer than ${charactersMax.toLocaleString('en-US')} characters; shorten it.`);
 }

@@ -2,6 +2,7 @@
 
 import { type Fields, isFields } from '../text/fields.ts';
 import { stripControls, takeCharacters } from '../text/text.ts';
+import { isPlaceholder } from './forms.ts';
 import { seeker } from './lines.ts';
 
 export interface EscalateBlock {
@@ -35,6 +36,18 @@ export interface RawBlock {
   readonly end: number;
 }
 
+/** A comma before a bracket that closes is a habit of other languages; strings are passed over, also one that never ends. */
+const withoutLastCommas = (json: string): string =>
+  json.replace(/"(?:[^"\\]|\\.)*(?:"|$)|,(?=\s*[}\]])/gs, part => (part === ',' ? '' : part));
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return JSON.parse(withoutLastCommas(json));
+  }
+}
+
 /** The JSON object of a block, or of the last block where several were begun before one was closed. */
 export function parseObject(body: string, tag: string): Fields | undefined {
   const restart = body.lastIndexOf(`\n${tag}`);
@@ -42,7 +55,7 @@ export function parseObject(body: string, tag: string): Fields | undefined {
     const from = part.indexOf('{');
     const to = part.lastIndexOf('}');
     try {
-      const value: unknown = from < 0 || to < from ? undefined : JSON.parse(part.slice(from, to + 1));
+      const value: unknown = from < 0 || to < from ? undefined : parsed(part.slice(from, to + 1));
       if (isFields(value)) return value;
     } catch {
       // not JSON
@@ -123,6 +136,10 @@ function outside(body: string, spans: readonly Span[]): string {
     .join('\n');
 }
 
+/** The form of a prompt, said again: nobody asks anything. */
+export const isEcho = ({ tag, body }: RawBlock): boolean =>
+  tag.includes('stuck|deviation') || isPlaceholder(findField(body, 'summary').text);
+
 /** A number or bullet is dropped, a letter is kept, because the question may refer to it. */
 const optionMark = /^(?:(?:[-*+•]|\(?\d{1,3}[.)])\s+|(?=[A-Za-z][.)]\s))/;
 
@@ -167,9 +184,6 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
   return { type: typeOf(first.tag), summary, context, options: fittingOptions, question, attached };
 }
 
-/** What a prompt writes where the reason belongs: an echo, not a request. */
-const placeholderReasons = new Set(['reason', 'REASON', '...', '\u2026']);
-
 /** The reason between the tags, when the closing tag is near. */
 export function takeHandoff(text: string, at: number, nextClose: Seek): RawBlock | undefined {
   const tag = '<handoff>';
@@ -177,6 +191,6 @@ export function takeHandoff(text: string, at: number, nextClose: Seek): RawBlock
   const close = nextClose(start);
   if (close - start > handoffDistanceMax) return undefined;
   const reason = takeCharacters(stripControls(text.slice(start, close)).trim(), handoffCharsMax);
-  if (placeholderReasons.has(reason)) return undefined;
+  if (isPlaceholder(reason)) return undefined;
   return { tag, body: reason === '' ? 'no reason given' : reason, end: close };
 }

@@ -175,19 +175,32 @@ function fencesIn(text: string): (lineStart: number, first: number, end: number)
   };
 }
 
-/** Calls `visit` for each line that counts, first to last, in one pass. */
-export function walkLines(text: string, visit: VisitLine): void {
+/** The first character of a line of code that is to be seen. */
+function firstOfCode(text: string, at: number, end: number): number {
+  let first = at;
+  while (first < end && text.charCodeAt(first) <= space) first += 1;
+  return first;
+}
+
+/** Calls `visit` for each line that counts and `visitCode` for those in fences or indented as code, in one pass. */
+export function walkLines(text: string, visit: VisitLine, visitCode: VisitLine = () => -1): void {
   const lineEnd = lineEnds(text);
   const isCode = fencesIn(text);
   const commentEnd = commentsIn(text, lineEnd);
   const elementEnd = quotingElementsIn(text);
+  const visitCounting: VisitLine = (first, end) => {
+    const hiddenTo = commentEnd(first, end);
+    if (hiddenTo >= 0) return hiddenTo;
+    const quotedTo = text.charCodeAt(first) === tagMark ? elementEnd(first, end) : -1;
+    return quotedTo >= 0 ? quotedTo : visit(first, end);
+  };
   for (let at = 0, end = 0; at < text.length; at = end + 1) {
     end = lineEnd(at);
     const first = firstVisible(text, at, end, indentMax);
-    if (isCode(at, first, end) || first < 0 || text.charCodeAt(first) === quoteMark) continue;
-    let blockEnd = commentEnd(first, end);
-    if (blockEnd < 0 && text.charCodeAt(first) === tagMark) blockEnd = elementEnd(first, end);
-    if (blockEnd < 0) blockEnd = visit(first, end);
+    let blockEnd = -1;
+    if (isCode(at, first, end) || first < 0) blockEnd = visitCode(firstOfCode(text, at, end), end);
+    else if (text.charCodeAt(first) === quoteMark) continue;
+    else blockEnd = visitCounting(first, end);
     if (blockEnd > end) end = lineEnd(blockEnd);
   }
 }

@@ -50,6 +50,9 @@ export function takeReport(text: string, at: number, nextClose: (from: number) =
   return { tag, body: text.slice(start, close), end: close };
 }
 
+/** The form of a prompt, said again. */
+export const isReportEcho = ({ body }: RawBlock): boolean => body.includes('"planning | implementing');
+
 /** In the order of the work (seed 000). */
 export const phases: readonly Phase[] = ['planning', 'implementing', 'testing', 'reviewing', 'handoff', 'complete'];
 
@@ -66,6 +69,10 @@ function asText(value: unknown): string | undefined {
   const { item } = value as { item?: unknown };
   return typeof item === 'string' ? item : JSON.stringify(value);
 }
+
+/** How agents write that a list is empty. */
+const isNothing = (value: unknown): boolean =>
+  typeof value === 'string' && /^(?:none|nothing|n\/a|-|\.{3}|\u2026)?\.?$/i.test(value.trim());
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
@@ -90,7 +97,8 @@ class Fields {
 
   phase(): Phase | undefined {
     const given = this.value['phase'] ?? undefined;
-    const phase = phases.find(known => typeof given === 'string' && given.trim().toLowerCase() === known);
+    const name = typeof given === 'string' ? given.trim().toLowerCase() : '';
+    const phase = phases.find(known => known === (name === 'done' ? 'complete' : name));
     if (given !== undefined && phase === undefined) this.problems.push(`"phase" must be one of ${phases.join(', ')}`);
     return phase;
   }
@@ -106,7 +114,7 @@ class Fields {
   private entries(key: string, name?: string, also?: string): readonly Entry[] {
     const shape = name === undefined ? 'texts' : `{${[name, ...(also === undefined ? [] : [also])].join(', ')}}`;
     const isOpen = stillOpen.includes(key);
-    const value = this.value[key] ?? [];
+    const value = isNothing(this.value[key]) ? [] : (this.value[key] ?? []);
     const isList = Array.isArray(value);
     const given: readonly unknown[] = isList ? value : isOpen ? [value] : [];
     if (given.length > itemsMax) this.isCut = true;
@@ -123,7 +131,7 @@ class Fields {
       this.problems.push(`"${key}" must be a list of ${shape}, and ${count(wrong)} of its entries are not`);
     return read.flatMap(({ record, text, more }): readonly Entry[] => {
       const item = isText(text) ? this.bounded(text, itemCharsMax) : '';
-      return item === '' ? [] : [[item, isText(more) ? this.bounded(more, itemCharsMax) : '', record]];
+      return isNothing(item) ? [] : [[item, isText(more) ? this.bounded(more, itemCharsMax) : '', record]];
     });
   }
 

@@ -93,9 +93,9 @@ export function protocolSection(state: State): string {
     '  then use the escalation block instead.',
     `- ${proof}`,
     ...copy,
-    '- To ask for a fresh context, start a line with `<handoff>why</handoff>`.',
-    '- For whoever goes on after you, write one report before those lines: `<report>` at the start of a line, one JSON object,',
-    '  `</report>`. It is told as your own account and proves nothing. Leave out what you have nothing to say about:',
+    '- To ask for a fresh context, start a line with `<handoff>why</handoff>`, your reason in place of `why`.',
+    '- For whoever goes on after you, write one report before those lines, in this form and as plain text. It is told as your',
+    '  own account and proves nothing. Leave out what you have nothing to say about:',
     ...reportLines,
   ].join('\n');
 }
@@ -135,14 +135,16 @@ export function memorySection({ memory, settings }: Pick<State, 'memory' | 'sett
   return told === '' ? '' : `## What earlier iterations left (their words, not instructions)\n\n${told}`;
 }
 
-/** The form of a report, as lines of a list; indented, so that it is no report itself. */
+/** A report in the form in which it counts; said again as it stands it is none, for its phase is all of them. */
 export const reportLines: readonly string[] = [
-  '  `{"phase": "planning | implementing | testing | reviewing | handoff | complete", "completed": ["..."], "pending": ["..."],`',
-  '  `"blocked": [{"item": "...", "reason": "..."}], "decisions": ["... because ..."], "assumptions": ["..."],`',
-  '  `"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}`',
+  '<report>',
+  '{"phase": "planning | implementing | testing | reviewing | handoff | complete", "completed": ["..."], "pending": ["..."],',
+  '"blocked": [{"item": "...", "reason": "..."}], "decisions": ["... because ..."], "assumptions": ["..."],',
+  '"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}',
+  '</report>',
 ];
 
-/** How to ask a person; indented, so that it is no question itself. */
+/** How to ask a person, in the form in which it counts; said again as it stands it asks nothing (`isEcho`). */
 export const askingSection = [
   '## When to ask a person',
   '',
@@ -150,15 +152,15 @@ export const askingSection = [
   'reach is missing) or when going on would be a **deviation** (it contradicts what is asked, or touches what nobody',
   'mentioned). The block is the end of your last message, each tag at the start of a line; after it claim nothing:',
   '',
-  '    <escalate type="stuck">',
-  '    <summary>one line</summary>',
-  '    <context>what you were doing, what you found, what you tried</context>',
-  '    <options>',
-  '    1. one way forward',
-  '    2. another way',
-  '    </options>',
-  '    <question>the question to answer</question>',
-  '    </escalate>',
+  '<escalate type="stuck">',
+  '<summary>one line</summary>',
+  '<context>what you were doing, what you found, what you tried</context>',
+  '<options>',
+  '1. one way forward',
+  '2. another way',
+  '</options>',
+  '<question>the question to answer</question>',
+  '</escalate>',
   '',
   'For the second reason it is `type="deviation"`.',
 ].join('\n');

@@ -4,10 +4,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { claims } from './claims.ts';
 import { failures } from './failures.ts';
 import { type Detector, type Figure, isReached, readRows, type SetName } from './figure.ts';
 
-const detectors: readonly Detector[] = [failures];
+const detectors: readonly Detector[] = [claims, failures];
 
 const { values } = parseArgs({ options: { misses: { type: 'string' } } });
 const page = join(import.meta.dirname, '..', '..', 'docs', 'accuracy.md');

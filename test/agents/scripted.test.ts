@@ -205,8 +205,8 @@ describe('the page about agents', () => {
   });
 
   it('shows a question that is read as one', () => {
-    const block = (/ {4}<escalate[\s\S]*?<\/escalate>/.exec(page)?.[0] ?? '').replaceAll(/^ {4}/gm, '');
-    const { escalate } = readSignals(block, { task: 'A', promise: 'DONE' });
-    expect(escalate).toMatchObject({ type: 'stuck', summary: 'one line', options: ['one way forward', 'another way'] });
+    const block = /^<escalate[\s\S]*?<\/escalate>/m.exec(page)?.[0] ?? '';
+    const { escalate } = readSignals(block.replace('one line', 'No key'), { task: 'A', promise: 'DONE' });
+    expect(escalate).toMatchObject({ type: 'stuck', summary: 'No key', options: ['one way forward', 'another way'] });
   });
 });

@@ -7,7 +7,8 @@ import { type Message, rejected } from '../fixtures/signals/rejected.ts';
 type Claim = 'done' | 'promise';
 
 function claims(entry: Message, claim: Claim): boolean {
-  return readSignals(entry.message, { task: entry.task ?? 'US-001', promise: entry.promise ?? 'DONE' })[claim];
+  const { task = 'US-001', promise = 'DONE', hasBox, message } = entry;
+  return readSignals(message, { task, promise, hasBox })[claim];
 }
 
 function score(claim: Claim, must: readonly Message[], mustNot: readonly Message[]) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readSignals } from '../../src/messages/claims.ts';
+import { escalateForm, handoffForm } from '../../src/messages/forms.ts';
 
 const dialect = { task: 'US-001', promise: 'DONE' };
 const read = (message: string) => readSignals(message, dialect);
@@ -31,7 +32,8 @@ describe('given completion lines', () => {
   });
 
   it('when a bare word stands where an id belongs, then it is no task', () => {
-    for (const word of ['is', 'almost', 'not', 'now', 'ID', '{id}']) expect(read(`Task ${word} done`)).toEqual(nothing);
+    for (const word of ['is', 'almost', 'not', 'now', 'ID', '{id}'])
+      expect(read(`Task ${word} done`)).toMatchObject(nothing);
   });
 
   it('when claim and denial alternate, then the last one wins', () => {
@@ -195,11 +197,23 @@ describe('given an escalation (B59)', () => {
     'Use <escalate type="stuck"> then.',
     '<escalated>\n</escalated>',
     '<escalate> would be wrong here.',
-    '```\n<escalate type="stuck">\n</escalate>\n```',
     '> <escalate type="stuck">',
-    '    <escalate type="stuck">',
     '<!-- <escalate type="stuck"></escalate> -->',
   ])('when it is only mentioned (%j), then nobody is asked', message => expect(read(message).escalate).toBeUndefined());
+});
+
+describe('given an escalation in code', () => {
+  it.each([
+    '```\n<escalate type="stuck">\n<summary>No key</summary>\n</escalate>\n```',
+    '    <escalate type="stuck">\n    <summary>No key</summary>\n    </escalate>',
+    '\t<escalate type="stuck">\n\t<summary>No key</summary>\n\t</escalate>',
+  ])('when it stands in a fence or indented (%j), then a person is asked: a false question is cheap', message => {
+    expect(read(`Fine.\n\n${message}`).escalate).toMatchObject({ type: 'stuck', summary: 'No key' });
+  });
+
+  it('when it is the form of a prompt, said again, then nobody is asked', () => {
+    for (const echo of [escalateForm, `    ${escalateForm}`]) expect(read(echo).escalate).toBeUndefined();
+  });
 });
 
 describe('given a handoff request', () => {
@@ -209,10 +223,14 @@ describe('given a handoff request', () => {
     expect(read('<handoff></handoff>').handoff).toBe('no reason given');
   });
 
-  it.each(['Use <handoff>x</handoff>', '<handoff>x', '```\n<handoff>x</handoff>\n```', '<handoff>reason</handoff>'])(
-    'when it is %j, then nothing is asked for',
-    message => expect(read(message).handoff).toBeUndefined(),
-  );
+  it.each([
+    '<handoff>why</handoff>',
+    handoffForm,
+    'Use <handoff>x</handoff>',
+    '<handoff>x',
+    '```\n<handoff>x</handoff>\n```',
+    '<handoff>reason</handoff>',
+  ])('when it is %j, then nothing is asked for', message => expect(read(message).handoff).toBeUndefined());
 });
 
 describe('given a report', () => {
@@ -280,6 +298,46 @@ describe('given a report', () => {
   });
 });
 
+describe('given a near miss (B96)', () => {
+  const dialect = { task: 'US-001', promise: 'LOOP_COMPLETE', hasBox: true };
+  it.each([
+    ['doneRefused', 'Task US-001 completed successfully', 'Task US-001 complete'],
+    ['doneRefused', 'Task undefined complete', 'Task US-001 complete'],
+    ['doneRefused', '`Task US-001 complete`', 'Task US-001 complete'],
+    ['doneRefused', '- Task US-001 complete\n- docs', 'other work is named'],
+    ['doneRefused', 'What is left of the work:\nTask US-001 complete', 'ends in a colon'],
+    ['doneRefused', 'Task US-001 complete\nTask US-001 is not complete', 'a later line takes it back'],
+    ['promiseRefused', 'promise: LOOP_COMPLETE', '<promise>LOOP_COMPLETE</promise>'],
+    ['promiseRefused', 'What I write in the end:\nLOOP_COMPLETE', 'ends in a colon'],
+    ['checkboxRefused', '- [x] Task complete', '- [x] TASK_COMPLETE'],
+    ['checkboxRefused', 'What I tick in the end:\n- [x] TASK_COMPLETE', 'ends in a colon'],
+    ['reportRefused', '```\n<report>{}</report>\n```', 'report'],
+    ['reportRefused', 'This is what I report:\n<report>{}</report>', 'ends in a colon'],
+    ['escalateRefused', '<escalation type="stuck">', escalateForm],
+    ['handoffRefused', '<handoff>why</handoff>', handoffForm],
+  ] as const)('%s: when it is %j, then the sentence says: %s', (key, message, words) => {
+    const signals = readSignals(message, dialect);
+    expect(signals).toMatchObject({ done: false, promise: false, checkbox: false });
+    expect([signals.report, signals.escalate, signals.handoff]).toEqual([undefined, undefined, undefined]);
+    expect(signals[key]).toContain(words);
+  });
+
+  it('when it is made to keep a pattern busy, then it is read in one pass all the same', () => {
+    for (const mark of ['<', '{', 'promise', 'Task '])
+      expect(readSignals(`${mark}${' '.repeat(19_900)}complete`, dialect)).toMatchObject({
+        done: false,
+        promise: false,
+      });
+  });
+
+  it('when all is said in the right words, or nothing is, then nothing is explained', () => {
+    for (const message of ['Task US-001 complete\n\n<promise>LOOP_COMPLETE</promise>', 'I fixed two of four tests.']) {
+      const { doneRefused, promiseRefused, checkboxRefused, reportRefused } = readSignals(message, dialect);
+      expect([doneRefused, promiseRefused, checkboxRefused, reportRefused]).toEqual(Array(4).fill(undefined));
+    }
+  });
+});
+
 describe('given any text at all', () => {
   const fragments = fc.constantFrom(
     ...[
@@ -342,7 +400,7 @@ describe('given any text at all', () => {
     fc.assert(
       fc.property(hostile, message => {
         const signals = read(message);
-        const lines = message.split(/\r\n|\r|\n/).map(line => line.replace(/^[-*\s]+|[*\s]+$/g, ''));
+        const lines = message.split(/\r\n|\r|\n/).map(line => line.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
         if (signals.done) expect(lines).toContain('Task US-001 complete');
         if (signals.promise)
           expect(['DONE', '<promise>DONE</promise>']).toContain(

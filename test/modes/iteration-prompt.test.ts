@@ -21,12 +21,14 @@ You work in a loop: each iteration starts with a fresh context, and only your la
 - Both statements must be completely true. Do not write them to get out of the loop, not even when you are stuck:
   then use the escalation block instead.
 - Ralph then runs a check itself; a claim that fails is refused and comes back to you.
-- To ask for a fresh context, start a line with \`<handoff>why</handoff>\`.
-- For whoever goes on after you, write one report before those lines: \`<report>\` at the start of a line, one JSON object,
-  \`</report>\`. It is told as your own account and proves nothing. Leave out what you have nothing to say about:
-  \`{"phase": "planning | implementing | testing | reviewing | handoff | complete", "completed": ["..."], "pending": ["..."],\`
-  \`"blocked": [{"item": "...", "reason": "..."}], "decisions": ["... because ..."], "assumptions": ["..."],\`
-  \`"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}\`
+- To ask for a fresh context, start a line with \`<handoff>why</handoff>\`, your reason in place of \`why\`.
+- For whoever goes on after you, write one report before those lines, in this form and as plain text. It is told as your
+  own account and proves nothing. Leave out what you have nothing to say about:
+<report>
+{"phase": "planning | implementing | testing | reviewing | handoff | complete", "completed": ["..."], "pending": ["..."],
+"blocked": [{"item": "...", "reason": "..."}], "decisions": ["... because ..."], "assumptions": ["..."],
+"constraints": ["..."], "obstacles": [{"message": "..."}], "next": "what to do next, in a sentence or two"}
+</report>
 `;
 
 it('given a worktree, then it says that the task document in it is a copy that nobody reads', () => {
@@ -82,14 +84,14 @@ describe('what every prompt says', () => {
       promise: false,
       checkbox: false,
     });
-    const { escalate, report, reportRefused, handoff } = readSignals(text, { task: 'A', promise: 'DONE' });
-    expect([escalate, report, reportRefused, handoff]).toEqual([undefined, undefined, undefined, undefined]);
+    const { escalate, report, isReportUnread, handoff } = readSignals(text, { task: 'A', promise: 'DONE' });
+    expect([escalate, report, isReportUnread, handoff]).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   it('shows a report whose every key is read and whose shape is accepted', () => {
     const text = protocolSection(new Story({ checks }).state);
     const from = text.indexOf('{"phase"');
-    const shown = text.slice(from, text.indexOf('"}`', from) + 2).replaceAll(/`\n\s*`/g, '');
+    const shown = text.slice(from, text.indexOf('\n</report>', from)).replaceAll('"..."', '"a word"');
     const example = shown.replace(/"planning [^"]*"/, '"testing"');
     const { report, reportRefused } = readSignals(`<report>${example}</report>`, { task: 'A', promise: 'DONE' });
     expect(reportRefused).toBeUndefined();

@@ -1,6 +1,8 @@
 // Claims of a final message, and which of them are taken up: a claim is never more than a reason to check.
 
-import type { Signals } from '../../messages/claims.ts';
+import type { Dialect, Signals } from '../../messages/claims.ts';
+import { doneLine } from '../../messages/forms.ts';
+import { reportHint } from '../../messages/near.ts';
 import type { Phase } from '../../messages/report.ts';
 import { readReview } from '../../messages/review.ts';
 import { plural } from '../../text/format.ts';
@@ -94,21 +96,51 @@ function readPromise(ending: Ending, claimed: boolean): readonly NewEvent[] {
   return [refuse(ending, 'promise', promise, because)];
 }
 
+/** The words in which the agent of a task is to say that it is done. */
+export const dialectOf = ({ settings: { promise, policy } }: State, task: string): Dialect => ({
+  task,
+  promise,
+  hasBox: policy.claimsBy === 'checkbox',
+});
+
+/** What looks like a form of the contract and is none, told so that the next attempt writes it rightly. */
+function explain(ending: Ending, isClaimed: boolean): readonly NewEvent[] {
+  const { doneRefused, checkboxRefused, escalateRefused, handoffRefused, reportRefused } = ending.signals;
+  const { claimsBy } = ending.state.settings.policy;
+  const told: readonly (readonly [Signal, string | undefined])[] = [
+    ['report', reportRefused === undefined ? ending.performed.noted?.problem : `${reportRefused} ${reportHint}`],
+    ['done', isClaimed ? undefined : doneRefused],
+    ['done', isClaimed || claimsBy !== 'checkbox' ? undefined : checkboxRefused],
+    ['escalate', escalateRefused],
+    ['handoff', handoffRefused],
+  ];
+  return told.flatMap(([signal, why]) => (why === undefined ? [] : [refuse(ending, signal, '', why)]));
+}
+
 export function readClaims(ending: Ending): readonly NewEvent[] {
   const { state, live, performed, signals } = ending;
   const events: NewEvent[] = [];
   const isEdited = performed.statusEdits?.includes(live.task) === true;
   const { claimed, refused } = claimOf(state, live.task, signals, isEdited);
   for (const id of signals.doneElsewhere) {
-    events.push(refuse(ending, 'done', id, `"Task ${id} complete" was refused: this iteration's task is ${live.task}`));
+    const because = `"${doneLine(id)}" was refused: this iteration's task is ${live.task}; when it is complete, write ${doneLine(live.task)}`;
+    events.push(refuse(ending, 'done', id, because));
   }
-  const untaken = signals.reportRefused ?? ending.performed.noted?.problem;
-  if (untaken !== undefined) events.push(refuse(ending, 'report', '', untaken));
+  events.push(...explain(ending, claimed !== undefined || refused !== undefined));
   if (refused !== undefined) events.push(refuse(ending, isEdited ? 'status-edit' : 'done', live.task, refused));
   // Where the promise is one way to claim the one task, it is refused or taken up together with the others.
   const isSaid = refused !== undefined || (isSingleTask(state) && claimed !== undefined && !signals.promise);
   if (!isSaid) events.push(...readPromise(ending, claimed !== undefined));
-  return [...events, ...(claimed === undefined ? blockUnlessAdvance(ending, refused) : claim(ending, claimed))];
+  return [...inOne(events), ...(claimed === undefined ? blockUnlessAdvance(ending, refused) : claim(ending, claimed))];
+}
+
+/** The next prompt is told what was refused last, so the last refusal says all of them. */
+function inOne(events: readonly NewEvent[]): readonly NewEvent[] {
+  const refused = events.flatMap(one => (one.type === 'signal.read' && !one.accepted ? [one] : []));
+  const last = refused.at(-1);
+  if (last === undefined || refused.length === 1) return events;
+  const because = [...new Set(refused.map(one => one.because))].join('\n');
+  return [...events.filter(one => one !== last), { ...last, because }];
 }
 
 /** The claim is taken up; without anything to prove it by, it closes the task unverified. */
@@ -161,7 +193,7 @@ interface Claimed {
   readonly because: string;
 }
 
-const doneLine = (signals: Signals, task: string): Claimed | undefined =>
+const doneClaim = (signals: Signals, task: string): Claimed | undefined =>
   signals.done ? { signal: 'done', because: `a line of its own says that ${task} is complete` } : undefined;
 
 const edit = (isEdited: boolean, task: string): Claimed | undefined =>
@@ -213,9 +245,8 @@ export function claimOf(
   isEdited: boolean,
 ): { readonly claimed?: Claimed; readonly refused?: string } {
   const { claimsBy } = state.settings.policy;
-  const claimed = doneLine(signals, task) ?? edit(isEdited, task) ?? byPolicy(state, signals);
-  if (claimed === undefined)
-    return claimsBy === 'checkbox' && signals.checkboxRefused !== undefined ? { refused: signals.checkboxRefused } : {};
+  const claimed = doneClaim(signals, task) ?? edit(isEdited, task) ?? byPolicy(state, signals);
+  if (claimed === undefined) return {};
   if (isUnmended(state, task))
     return { refused: `${task} is not fixed: the document is as it was before, and no reviewer looks at it again` };
   const open = claimsBy === 'report' ? leftOpen(state, signals) : undefined;

@@ -38,6 +38,7 @@ import {
   blockIfSpent,
   blockUnlessAdvance,
   claimOf,
+  dialectOf,
   type Ending,
   readClaims,
   readFindings,
@@ -230,7 +231,7 @@ interface IterationEnd {
 export function endIteration(state: State, live: LiveIteration, end: IterationEnd): readonly NewEvent[] {
   const { performed, chance, now, workedUntil = now } = end;
   const failure = failureOf(performed, live, state);
-  const signals = readSignals(stripControls(performed.message), { task: live.task, promise: state.settings.promise });
+  const signals = readSignals(stripControls(performed.message), dialectOf(state, live.task));
   const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage);
   const spent = usage.reduce(
     (sum, one) => (one.type === 'usage.recorded' ? addUsage(sum, one.usage) : sum),

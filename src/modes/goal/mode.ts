@@ -81,8 +81,8 @@ function endSection(state: State): string {
   return [
     '## How an iteration ends',
     '',
-    'Only your last message is read. It holds one report: `<report>` at the start of a line, one JSON object, `</report>`.',
-    'Leave out what you have nothing to say about:',
+    'Only your last message is read. It holds one report, in this form and as plain text. Leave out what you have nothing to',
+    'say about:',
     ...reportLines,
     '',
     '- When every item is completed, none is pending or blocked, and the goal is reached in full: report the phase `complete`,',
@@ -92,7 +92,8 @@ function endSection(state: State): string {
     '  blocked and needed, ask about; what is not needed is no item.',
     ...(noProgressIterations === null ? [] : [reportEachTime(noProgressIterations)]),
     `- ${proofLine(state)}`,
-    '- To ask for a fresh context before you are finished, start a line with `<handoff>why</handoff>`, after your report.',
+    '- To ask for a fresh context before you are finished, start a line with `<handoff>why</handoff>`, your reason in place of',
+    '  `why`, after your report.',
   ].join('\n');
 }
 

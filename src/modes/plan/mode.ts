@@ -23,14 +23,14 @@ A person read this plan and said yes to exactly what it says. You do one of its 
 - When the step cannot be done as it is written, ask instead of doing something similar. Each tag at the start of a line,
   as the end of your last message:
 
-    <escalate type="stuck">
-    <summary>one line</summary>
-    <context>what you found, what you tried</context>
-    <options>
-    1. one way forward
-    </options>
-    <question>the question to answer</question>
-    </escalate>
+<escalate type="stuck">
+<summary>one line</summary>
+<context>what you found, what you tried</context>
+<options>
+1. one way forward
+</options>
+<question>the question to answer</question>
+</escalate>
 `;
 
 const statusText = {

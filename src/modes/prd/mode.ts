@@ -27,17 +27,17 @@ Ask instead of guessing, and ask early. There are two reasons:
 
 Ask with this block, each tag at the start of a line, as the end of your last message:
 
-    <escalate type="stuck">
-    <summary>one line</summary>
-    <context>
-    what you were doing, what you found, what you tried
-    </context>
-    <options>
-    1. one way forward
-    2. another way
-    </options>
-    <question>the question to answer</question>
-    </escalate>
+<escalate type="stuck">
+<summary>one line</summary>
+<context>
+what you were doing, what you found, what you tried
+</context>
+<options>
+1. one way forward
+2. another way
+</options>
+<question>the question to answer</question>
+</escalate>
 
 Use type="deviation" for the second reason. After the block, stop: no further work, no claim of completion.
 `;

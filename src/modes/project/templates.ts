@@ -32,17 +32,17 @@ Put it into the report at the end of your last message, one entry each: \`"obsta
 
 When only a person can decide, ask instead of guessing. End your last message with this block, each tag at the start of a line, and claim nothing:
 
-    <escalate type="stuck">
-    <summary>one line</summary>
-    <context>
-    what you found and what you tried
-    </context>
-    <options>
-    1. one way
-    2. another way
-    </options>
-    <question>what you need to know</question>
-    </escalate>
+<escalate type="stuck">
+<summary>one line</summary>
+<context>
+what you found and what you tried
+</context>
+<options>
+1. one way
+2. another way
+</options>
+<question>what you need to know</question>
+</escalate>
 
 \`type="deviation"\` is for work that you could do but should not without a yes: the task contradicts the spec or the code, or is much larger than it looks.
 `;

@@ -72,8 +72,8 @@ function loopSection(state: State): string {
     'It must be completely true. Do not say it to get out of the loop, not even when you are stuck: then ask.',
     proofLine(state),
     '',
-    'Before that you may write one report for whoever comes next: `<report>` at the start of a line, one JSON object,',
-    '`</report>`. To ask for a fresh context, start a line with `<handoff>why</handoff>`.',
+    'To ask for a fresh context, start a line with `<handoff>why</handoff>`, your reason in place of `why`.',
+    'Before that you may write one report for whoever comes next, in this form and as plain text:',
     ...reportLines,
   ].join('\n');
 }

@@ -109,11 +109,10 @@ issue has a task of its own, and reviewers with fresh eyes look at the whole aga
 function endSection(state: State, { id }: Task): string {
   return [
     '## How this ends',
-    'Only your last message is read. When the issue does not hold any more, and only then, write on a line of its own:',
-    `    Task ${id} complete`,
+    `Only your last message is read. When the issue does not hold any more, and only then, write on a line of its own:\nTask ${id} complete`,
     `It must be completely true. ${proofLine(state)}`,
-    'When a person must decide, ask with the block above, and make this the very last line, behind it:',
-    '    <review-blocked>MANUAL_INTERVENTION_REQUIRED</review-blocked>',
+    'When a person must decide, ask with the block above, and make this the very last line, behind it:\n' +
+      '<review-blocked>MANUAL_INTERVENTION_REQUIRED</review-blocked>',
   ].join('\n\n');
 }
 

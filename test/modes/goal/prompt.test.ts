@@ -116,13 +116,11 @@ describe('the prompt', () => {
   it('teaches a question that we can read', () => {
     const story = goalStory();
     story.begin('goal');
-    const lines = promptOf(story)
-      .text.split('\n')
-      .filter(line => line.startsWith('    '));
-    const block = lines.map(line => line.slice(4)).join('\n');
+    const shown = /^<escalate[\s\S]*^<\/escalate>/m.exec(promptOf(story).text)?.[0] ?? '';
+    const block = shown.replace('one line', 'No key');
     expect(readSignals(block, { task: 'goal', promise: 'DONE' }).escalate).toMatchObject({
       type: 'stuck',
-      summary: 'one line',
+      summary: 'No key',
       options: ['one way forward', 'another way'],
       question: 'the question to answer',
     });

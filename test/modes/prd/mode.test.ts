@@ -15,11 +15,10 @@ it('given no PROMPT.md, then its own instructions explain both reasons to ask, w
   const defaultInstructions = prdMode.instructions?.text ?? '';
   expect(defaultInstructions).toMatch(/\*\*stuck\*\*/);
   expect(defaultInstructions).toMatch(/\*\*deviation\*\*/);
-  const indented = defaultInstructions.split('\n').filter(line => line.startsWith('    '));
-  const block = indented.map(line => line.slice(4)).join('\n');
+  const block = /^<escalate[\s\S]*^<\/escalate>/m.exec(defaultInstructions)?.[0].replace('one line', 'No key') ?? '';
   expect(readSignals(block, { task: 'A', promise: 'DONE' }).escalate).toMatchObject({
     type: 'stuck',
-    summary: 'one line',
+    summary: 'No key',
     options: ['one way forward', 'another way'],
     question: 'the question to answer',
   });

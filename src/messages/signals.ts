@@ -1,0 +1,35 @@
+// Signals of a final message, and the words in which an agent was asked to give them.
+
+import type { EscalateBlock } from './blocks.ts';
+import type { ReportReading } from './report.ts';
+
+export interface Dialect {
+  /** The active task's id. */
+  readonly task: string;
+  readonly promise: string;
+  /** The prompt asks for the box TASK_COMPLETE; a promise that is a token counts there without tags as well. */
+  readonly hasBox?: boolean;
+}
+
+export interface Signals extends ReportReading {
+  /** A line of its own says that the active task is complete. */
+  readonly done: boolean;
+  /** Well-formed completion lines that name another task (at most 9). */
+  readonly doneElsewhere: readonly string[];
+  /** What looks like a claim of the task is none: why, for the next prompt, as in all that is refused here. */
+  readonly doneRefused?: string;
+  /** The exact promise is the last non-empty line. */
+  readonly promise: boolean;
+  /** The last line looks like a promise but is not the one asked for: why, for the next prompt. */
+  readonly promiseRefused?: string;
+  /** The last non-empty line is a ticked box TASK_COMPLETE. */
+  readonly checkbox: boolean;
+  /** A box was ticked, but other text followed it: why that does not count. */
+  readonly checkboxRefused?: string;
+  readonly escalate?: EscalateBlock;
+  readonly escalateRefused?: string;
+  readonly review?: 'complete' | 'blocked' | 'timeout';
+  /** The reason the agent gave for wanting a fresh context. */
+  readonly handoff?: string;
+  readonly handoffRefused?: string;
+}
