@@ -241,8 +241,8 @@ describe('for any loop', () => {
       'action.intended',
       'review.answered',
       'approval.given',
-      'windows.reported',
       'permissions.stated',
+      'windows.reported',
     ]);
   });
 
