@@ -172,61 +172,41 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
   const stdin = openStdin();
   const reader = cli.reader(run.launchOrder);
   const listener = openListener(run, reader, push, stdin.busy);
-  const strayLines = tailOf(errorCharsMax);
   let powerless: Failure | undefined;
-  let isWaiting = false;
-  const lines = readJsonLines(reader, lineBytesMax, onAgentEvent, line => strayLines.add(`${line}\n`));
-  const errors = tailOf(errorCharsMax);
-  const errorLines = reader.onErrorLine && splitLines(line => reader.onErrorLine?.(line));
+  const tellWaiting = openWaiting(stdin, push);
+  const ears = openEars(reader, onAgentEvent);
   const onTold = (note: string): void => push({ type: 'told', note });
   const times = { interruptMs, failedMs: timers.afterResultMs, leavesMs };
   const steering = openSteering({ stdin, lines: cli.steering, notes, stop, halt, onTold, ...times });
 
-  /** Whoever shall only look may be one who can do no more. */
   function onAgentEvent(event: AgentEvent): void {
     listener.onEvent(event);
-    if (event.type !== 'permissions' || event.powerless === undefined || run.reads === true) return;
-    const detail = `it runs in permission mode ${event.mode}, in which it changes no file. ${event.powerless}`;
-    powerless = { kind: 'permission', detail };
-    halt();
-  }
-
-  function setWaiting(waits: boolean): void {
-    isWaiting = waits;
-    stdin.waiting(waits);
-    push({ type: 'waiting', isWaiting: waits });
+    powerless ??= powerlessBy(event, run);
+    if (powerless !== undefined) halt();
   }
 
   function onOutput({ text, channel }: OutputEvent): void {
-    if (channel === 'errors') {
-      errors.add(text);
-      push({ type: 'text', text, channel });
-      errorLines?.push(text);
-    } else {
-      lines.push(text);
-      listener.flush();
-    }
+    ears.hear(text, channel);
+    if (channel === 'errors') push({ type: 'text', text, channel });
+    else listener.flush();
     const { finished, problem, waits = false, leaves = false } = reader.result();
-    if (waits !== isWaiting) setWaiting(waits);
+    tellWaiting(waits);
     if (finished) steering.finished(problem !== undefined, leaves);
     else steering.resumed(listener.isBusy());
   }
 
   function onExit(exit: ProcessExit): void {
-    lines.end();
+    ears.lines.end();
     listener.end();
-    reportProblems(lines.problems, push);
+    reportProblems(ears.lines.problems, push);
     const ended = failureOf({
       ...factsOf(run, reader, exit),
+      ...ears.said(),
       hadSucceeded: steering.hadSucceeded(),
-      errors: errors.text(),
-      strayLines: strayLines.text(),
       silenceMs: listener.isBusy() ? timers.busySilenceMs : timers.silenceMs,
     });
     const failure = ended?.kind === 'stopped' ? ended : (powerless ?? ended);
-    const message = tailOf(messageCharsMax);
-    message.add(reader.result().message());
-    push({ type: 'ended', message: message.text(), failure, reaped: exit.reaped });
+    push({ type: 'ended', message: lastWords(reader), failure, reaped: exit.reaped });
   }
 
   return {
@@ -241,6 +221,48 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
     },
     halt,
     close: steering.release,
+  };
+}
+
+/** What it prints: lines that are events, and the ends of all that is none. */
+function openEars(reader: Reader, onEvent: (event: AgentEvent) => void) {
+  const strayLines = tailOf(errorCharsMax);
+  const errors = tailOf(errorCharsMax);
+  const lines = readJsonLines(reader, lineBytesMax, onEvent, line => strayLines.add(`${line}\n`));
+  const errorLines = reader.onErrorLine && splitLines(line => reader.onErrorLine?.(line));
+  return {
+    lines,
+    hear(text: string, channel: OutputEvent['channel']): void {
+      if (channel === 'errors') {
+        errors.add(text);
+        errorLines?.push(text);
+      } else lines.push(text);
+    },
+    said: () => ({ errors: errors.text(), strayLines: strayLines.text() }),
+  };
+}
+
+function lastWords(reader: Reader): string {
+  const message = tailOf(messageCharsMax);
+  message.add(reader.result().message());
+  return message.text();
+}
+
+/** Whoever shall only look may be one who can do no more. */
+function powerlessBy(event: AgentEvent, { reads }: CliRun): Failure | undefined {
+  if (event.type !== 'permissions' || event.powerless === undefined || reads === true) return undefined;
+  const detail = `it runs in permission mode ${event.mode}, in which it changes no file. ${event.powerless}`;
+  return { kind: 'permission', detail };
+}
+
+/** Tells when it begins and ends to wait. */
+function openWaiting(stdin: Pick<ReturnType<typeof openStdin>, 'waiting'>, push: Push) {
+  let isWaiting = false;
+  return (waits: boolean): void => {
+    if (waits === isWaiting) return;
+    isWaiting = waits;
+    stdin.waiting(waits);
+    push({ type: 'waiting', isWaiting });
   };
 }
 

@@ -60,8 +60,7 @@ export function openSteering(order: SteeringOrder) {
       if (phase !== 'finished') endInput(stdin);
       phase = 'finished';
       isGood = !inFailure;
-      if (inFailure) halt.after(order.failedMs);
-      else if (leaves) halt.after(order.leavesMs);
+      if (inFailure || leaves) halt.after(inFailure ? order.failedMs : order.leavesMs);
       else if (!stop.aborted) halt.cancel();
     },
     /** That was not its last word: it works on, deaf, since its input has ended. Nothing happens to one that never finished. */

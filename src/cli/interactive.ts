@@ -48,7 +48,7 @@ const notHere = 'Nobody hears these words: the agent listens once the round has 
 async function wantsNext(stop: AbortSignal): Promise<boolean> {
   for (;;) {
     const typed = (await askLine(question, stop))?.trim().toLowerCase();
-    if (typed === undefined || ['n', 'no', 'q', 'quit', 'exit'].includes(typed)) return false;
+    if (typed === undefined || ['n', 'no', 'quit', 'exit'].includes(typed)) return false;
     if (['', 'y', 'yes'].includes(typed)) return true;
     process.stderr.write(notHere);
   }

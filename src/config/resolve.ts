@@ -83,7 +83,7 @@ export async function resolveConfig(given: ConfigRequest): Promise<ResolvedConfi
     settings,
     sources,
     typed: new Set(keys.filter(key => isTyped(sources[key]))),
-    untrusted: layers.find(layer => layer.source === 'project file')?.untrusted ?? {},
+    untrusted: layers.find(layer => layer.untrusted !== undefined)?.untrusted ?? {},
     notices: [...layers.flatMap(layer => layer.notices), ...nameNotice(layers)],
   };
 }

@@ -245,8 +245,8 @@ describe('for any loop', () => {
       'action.intended',
       'review.answered',
       'approval.given',
-      'windows.reported',
       'permissions.stated',
+      'windows.reported',
     ]);
   });
 
