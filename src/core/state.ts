@@ -344,9 +344,8 @@ export const isStarted = ({ loop }: State): boolean => loop.id !== '';
 export const isBusy = ({ live, claims }: State): boolean => live.length > 0 || claims.open.length > 0;
 
 /** Time passes in work: a claim that waits for a person to make room for its checkpoint is no work. */
-export function isWorking(state: State): boolean {
-  return state.live.length > 0 || (state.claims.open.length > 0 && !hasStorageTrouble(state));
-}
+export const isWorking = (state: State): boolean =>
+  state.live.length > 0 || (state.claims.open.length > 0 && !hasStorageTrouble(state));
 
 /** A question about the disk, the document or the branch is open: nothing is tried again before it is answered. */
 export const hasStorageTrouble = ({ questions }: State): boolean =>
@@ -404,13 +403,11 @@ export const attemptsMaxOf = ({ settings }: State, { spec: { attemptsMax } }: Ta
   attemptsMax ?? settings.limits.attemptsPerTaskMax;
 
 /** Active time so far; waits for people, providers and pauses are not in it. */
-export function activeMsAt(state: State, now: number): number {
-  return state.spend.activeMs + (isWorking(state) ? Math.max(0, now - state.spend.countedUntil) : 0);
-}
+export const activeMsAt = (state: State, now: number): number =>
+  state.spend.activeMs + (isWorking(state) ? Math.max(0, now - state.spend.countedUntil) : 0);
 
-export function totalTokens(usage: Usage): number {
-  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
-}
+export const totalTokens = (usage: Usage): number =>
+  usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 
 /** The money of a usage that counts against the limit: all of it against one that a person set, else what is billed (ADR 4). */
 export const countedUsdMicros = (
@@ -429,9 +426,8 @@ export function usedFractionBefore(
   return { before: (used - own) / max, used: used / max };
 }
 
-export function liveIteration(state: State, iteration: number): LiveIteration | undefined {
-  return state.live.find(one => one.iteration === iteration);
-}
+export const liveIteration = (state: State, iteration: number): LiveIteration | undefined =>
+  state.live.find(one => one.iteration === iteration);
 
 // The small steps that every fold is made of.
 
