@@ -205,7 +205,8 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
       hadSucceeded: steering.hadSucceeded(),
       silenceMs: listener.isBusy() ? timers.busySilenceMs : timers.silenceMs,
     });
-    const failure = ended?.kind === 'stopped' ? ended : (powerless ?? ended);
+    const isStopped = ended?.kind === 'stopped' && ended.byOthers !== true;
+    const failure = isStopped ? ended : (powerless ?? ended);
     push({ type: 'ended', message: lastWords(reader), failure, reaped: exit.reaped });
   }
 

@@ -102,7 +102,8 @@ function endedWithoutResult({ exit, errors, strayLines = '', nowMs }: RunFacts):
   const text = errors.trim() === '' ? strayLines : errors;
   const { code: exitCode, signal } = exit;
   const failure = classifyFailure({ exitCode, signal, text, resetAtMs: resetIn(text, nowMs) });
-  const kind = failure.kind === 'unknown' ? 'process' : failure.kind;
+  const isOurs = failure.kind === 'stopped' && exit.stoppedByUs;
+  const kind = failure.kind === 'unknown' || isOurs ? 'process' : failure.kind;
   return { ...failure, kind, resetAtMs: resetFor(failure, nowMs), detail: `ended without a result; ${failure.detail}` };
 }
 

@@ -35,15 +35,33 @@ const wantedState = (recorded: PackedState): string =>
 const wantedNext = (recorded: RecordedNext): string =>
   canonical(nextChanges.reduce((wanted, change) => change.rewrite(wanted), recorded));
 
-/** A task in a fork need not wait while other forks are saved: it may begin then, or Ralph wakes for it (ADR 40). */
-function withoutSooner({ settings, checkpoints }: State, wanted: RecordedNext, now: RecordedNext): RecordedNext {
-  if (!settings.worktreePerTask || checkpoints.due.length === 0) return now;
-  return { effects: now.effects.filter(key => !key.startsWith('begin:')), wakeAt: wanted.wakeAt };
+/** In forks a task need not wait while others are saved, nor for work that passed and waits for its merge (ADR 40). */
+function withoutSooner(
+  { settings, checkpoints, claims }: State,
+  wanted: RecordedNext,
+  now: RecordedNext,
+): RecordedNext {
+  const isSaving = settings.worktreePerTask && checkpoints.due.length > 0;
+  if (!isSaving && !claims.open.some(claim => claim.stage === 'merge')) return now;
+  const isKnown = (key: string): boolean => !key.startsWith('begin:') || wanted.effects.includes(key);
+  return { effects: now.effects.filter(isKnown), wakeAt: wanted.wakeAt };
 }
 
 function nextOf(state: State, at: number, recorded: RecordedNext): string {
   const { effects, wakeAt } = next(state, at, holder);
   return canonical(withoutSooner(state, recorded, { effects: effects.map(effect => effect.key), wakeAt }));
+}
+
+/**
+ * Without what 0.4.0 did not remember: what Ralph wrote last into the document, what that was before a task's first attempt, and
+ * how a task succeeded.
+ */
+function withoutNews(packed: PackedState): PackedState {
+  const { written: _, ...document } = packed['document'] as PackedState;
+  const tasks = (packed['tasks'] as readonly PackedState[]).map(({ documentBefore: __, ...task }) => task);
+  const memory = packed['memory'] as PackedState;
+  const successes = (memory['successes'] as readonly string[]).map(one => one.replace(/\. How: .*$/s, ''));
+  return { ...packed, document, tasks, memory: { ...memory, successes } };
 }
 
 /** Where the fold first differs, and how; undefined: nowhere. */
@@ -53,13 +71,15 @@ function difference(ledger: RecordedLedger, fold: Fold): unknown {
     const event = readEvent(recorded.stored);
     state = fold(state, event);
     const where = `${ledger.name}, event ${index + 1} (${String(recorded.stored['type'])})`;
-    const [got, wanted] = [canonical(packState(state)), wantedState(recorded.state)];
+    const [got, wanted] = [canonical(withoutNews(packState(state) as PackedState)), wantedState(recorded.state)];
     if (got !== wanted) return { where, fields: changedFields(got, wanted) };
     const [effects, wantedEffects] = [nextOf(state, event.at, recorded.next), wantedNext(recorded.next)];
     if (effects !== wantedEffects) return { where, next: effects, wanted: wantedEffects };
   }
   const final = wantedState(ledger.final);
-  return canonical(packState(state)) === final ? undefined : { where: `${ledger.name}, at the end` };
+  return canonical(withoutNews(packState(state) as PackedState)) === final
+    ? undefined
+    : { where: `${ledger.name}, at the end` };
 }
 
 function changedFields(got: string, wanted: string): unknown {

@@ -50,7 +50,7 @@ function randomSettings(chances: Random): Settings {
   return {
     ...base,
     limits,
-    breaker: { ...base.breaker, openingsMax: 6 }, // a night of simulated outages is an hour
+    breaker: { ...base.breaker, openingsMax: 3 }, // a night of simulated outages is short
     parallel,
     performers: chances.pick([['one'], ['one', 'two'], ['one', 'two', 'three']]),
     checks: chances.is(0.7) ? ['proof'] : [],
