@@ -12,7 +12,7 @@ const rows: readonly (readonly [what: string, error: unknown, before: string, ou
   ['HTTP 401', http(401), 'auth', 'auth', 'auth'],
   ['HTTP 422', http(422), 'refused', 'refused', 'refused'],
   ['HTTP 429', http(429), 'rate-limit', 'rate-limit', 'rate-limit'],
-  ['HTTP 500', http(500), 'connection', 'lost-reply', 'connection'],
+  ['HTTP 500', http(500), 'overloaded', 'lost-reply', 'overloaded'],
   ['HTTP 503', http(503), 'overloaded', 'lost-reply', 'overloaded'],
   ['a refused connection', fetchFailed('ECONNREFUSED'), 'connection', 'connection', 'connection'],
   ['a reset connection', fetchFailed('ECONNRESET'), 'connection', 'lost-reply', 'connection'],
