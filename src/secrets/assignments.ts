@@ -13,8 +13,12 @@ const wholeWord = /^(?:pass|psk|key|auth|pat|sig|salt)$/i;
 /** Values behind these are secrets only when they look it. */
 const weakWord = /^(?:key|auth|pat|signature|sig|salt)$/i;
 /** Keys that open nothing. */
-const openKey =
-  /(?:^|[^a-z])(?:public|pub|primary|foreign|partition|sort|cache|hash|row|routing|object|s3|idempotency|index|group|dict|map|websocket|query|lookup|unique|composite|event|react|item|column|field|json|translation|i18n|locale|message|kms|host|ssh|registry|config|setting|did|restore)[_.-]?$/i;
+const openKeys = new Set(
+  'public,pub,primary,foreign,partition,sort,cache,hash,row,routing,object,s3,idempotency,index,group,dict,map,socket,query,lookup,unique,composite,event,react,item,column,field,json,translation,i18n,locale,message,kms,host,ssh,registry,config,setting,did,restore'.split(
+    ',',
+  ),
+);
+const lastWord = /(?:[A-Z]?[a-z0-9]{1,20}|[A-Z0-9]{1,20})(?=[_.-]?$)/;
 
 /** How far a value is read; both patterns and loops below stop here. */
 export const assignmentCharsMax = 1_024;
@@ -57,17 +61,20 @@ const hasLetter = (text: string): boolean => /[A-Za-z]/.test(text);
 
 /** Random text changes between small, capital and digit at every second character; a camel-case name does not. */
 function looksRandom(text: string): boolean {
+  const digits = text.match(/[0-9]/g)?.length ?? 0;
+  if (digits < 3 && !/[A-Z]/.test(text)) return false;
   const changes = text.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])/g)?.length ?? 0;
-  return (
-    entropy(text) >= Math.min(3, Math.log2(text.length) * 0.85) &&
-    (changes >= text.length * 0.4 || (text.match(/[0-9]/g)?.length ?? 0) >= 3)
-  );
+  if (digits < 3 && changes < text.length * 0.4) return false;
+  return entropy(text) >= Math.min(3, Math.log2(text.length) * 0.85);
 }
 
 type Style = 'quoted' | 'tight' | 'loose' | 'pair';
 
 const isOrdinary = (value: string): boolean =>
-  /\s/.test(value) || placeholder.test(value) || pathOrUrl.test(value) || ordinaryWords.has(value.toLowerCase());
+  /\s/.test(value) ||
+  placeholder.test(value) ||
+  pathOrUrl.test(value) ||
+  (value.length < 24 && ordinaryWords.has(value.toLowerCase()));
 
 /** Words with hyphens and a number: `db-credentials-2`. */
 const wordsOnly = /^[a-z]+(?:[-_.][a-z]+)*(?:[-_.]?v?[0-9]{1,4})?$/i;
@@ -120,7 +127,10 @@ function isNameWord(text: string, at: number, found: string): boolean {
   if (/[a-z]/.test(before) ? !/[A-Z]/.test(text[at] ?? '') : /[A-Z]/.test(before)) return false;
   if (!/^key$/i.test(found)) return true;
   // Alone it is the key of anything, but in the address of a request.
-  return /[\w.?&-]/.test(before) && !openKey.test(text.slice(Math.max(0, at - 24), at));
+  return (
+    /[\w.?&-]/.test(before) &&
+    !openKeys.has(lastWord.exec(text.slice(Math.max(0, at - 21), at))?.[0].toLowerCase() ?? '')
+  );
 }
 
 /** Where the name that holds a suspect word at `at` ends, or -1 when the name only describes (`token_count`, `tokenizer`). */
