@@ -1,5 +1,6 @@
 // Redactors: take secrets out of text before it is stored, shown or sent, known values in every spelling and key shapes.
-import { isSecretField, redactRules } from './rules.ts';
+import { isSecretField } from './assignments.ts';
+import { redactRules } from './rules.ts';
 import { findPem, makeScanner, type Scanner, type Span } from './scan.ts';
 
 /** Idempotent, linear, and the same string when there is nothing to hide. */
@@ -244,6 +245,14 @@ function pemOrLineAt(text: string, lineAt: number): number {
   return (findPem(text, at)?.end ?? 0) > lineAt || findPem(text.slice(0, lineAt), at)?.closed === false ? at : lineAt;
 }
 
+/** The line before `lineAt` when it only names what the next line may hold (`- name: TOKEN`), else `lineAt`. */
+function nameLineAt(text: string, lineAt: number): number {
+  const start = text.lastIndexOf('\n', lineAt - 2) + 1;
+  return lineAt - start < 200 && /name:[ \t]*["']?[\w.-]+["']?[ \t]*\r?\n$/i.test(text.slice(start, lineAt))
+    ? start
+    : lineAt;
+}
+
 /** A cut that no secret straddles: both halves redacted apart read as the whole; all of it when there is no such cut. */
 function cutOf(text: string, redact: Redact): number {
   const whole = redact(text);
@@ -260,7 +269,7 @@ export function makeStreamRedactor(redact: Redact): StreamRedactor {
     push: chunk => {
       pending += chunk;
       if (!chunk.includes('\n') && pending.length <= pendingCharsMax) return '';
-      let cut = pemOrLineAt(pending, pending.lastIndexOf('\n') + 1);
+      let cut = pemOrLineAt(pending, nameLineAt(pending, pending.lastIndexOf('\n') + 1));
       if (pending.length - cut > pendingCharsMax) cut = cutOf(pending, redact);
       const out = redact(pending.slice(0, cut));
       pending = pending.slice(cut);

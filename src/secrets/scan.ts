@@ -1,12 +1,6 @@
 // The scanner for secrets, in one pass: a table of three-character marks says where a rule could begin, and only there it is tried.
-import {
-  assignmentCharsMax,
-  assignmentWords,
-  type Found,
-  findAssignment,
-  type RedactRule,
-  redactRules,
-} from './rules.ts';
+import { assignmentCharsMax, assignmentWords, findAssignment } from './assignments.ts';
+import { type Found, type RedactRule, redactRules } from './rules.ts';
 
 export interface Span {
   readonly start: number;
@@ -74,16 +68,19 @@ function continuesRun(text: string, at: number): boolean {
   return at > 0 && isRunCode(text.charCodeAt(at - 1)) && !(isWordCode(text.charCodeAt(at - 1)) && beginsWord(text, at));
 }
 
+const goesBack = (rule: RedactRule, text: string, at: number): boolean =>
+  rule.before === undefined ? continuesRun(text, at) : at > 0 && rule.before.test(text[at - 1] as string);
+
 function findByRule(rule: RedactRule, text: string, at: number, coveredTo: number): Found | undefined {
   if (rule.inWord !== true && !beginsWord(text, at)) return undefined;
   rule.pattern.lastIndex = at;
   const match = rule.pattern.exec(text);
   if (match === null) return undefined;
-  const secret = match[rule.group ?? 0] ?? '';
+  const secret = match.slice(rule.group ?? 0).find(part => part !== undefined) ?? '';
   if (rule.accepts !== undefined && !rule.accepts(secret)) return undefined;
   let start = rule.group === undefined ? at : at + match[0].lastIndexOf(secret);
   let end = start + secret.length;
-  for (let left = rule.charsBeforeMax ?? 0; left > 0 && continuesRun(text, start); left -= 1) start -= 1;
+  for (let left = rule.charsBeforeMax ?? 0; left > 0 && goesBack(rule, text, start); left -= 1) start -= 1;
   // The pattern is bounded; the rest of a longer run belongs to the secret all the same.
   if (end < coveredTo) return { start, end };
   while (end < text.length && isRunCode(text.charCodeAt(end)) && isRunCode(text.charCodeAt(end - 1))) end += 1;

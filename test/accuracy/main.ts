@@ -7,8 +7,9 @@ import { parseArgs } from 'node:util';
 import { claims } from './claims.ts';
 import { failures } from './failures.ts';
 import { type Detector, type Figure, isReached, readRows, type SetName } from './figure.ts';
+import { secrets } from './secrets.ts';
 
-const detectors: readonly Detector[] = [claims, failures];
+const detectors: readonly Detector[] = [claims, failures, secrets];
 
 const { values } = parseArgs({ options: { misses: { type: 'string' } } });
 const page = join(import.meta.dirname, '..', '..', 'docs', 'accuracy.md');

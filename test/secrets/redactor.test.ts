@@ -77,7 +77,7 @@ const inContext: readonly (readonly [name: string, text: string, secret: string]
     `T00000000/B00000000/${run(24)}`,
   ],
   ['discord-webhook', `https://discord${''}.com/api/webhooks/123456789012345678/${run(68)}`, run(68)],
-  ['telegram-token', `bot${''}123456789:${join('A', 'A', run(33))}/getMe`, join('A', 'A', run(33))],
+  ['telegram-token', `bot${''}123456789:${join('A', 'A', run(33))}/getMe`, join('123456789:A', 'A', run(33))],
   ['aws-secret', `aws_secret_access${''}_key = ${run(40)}`, run(40)],
   ['azure-key', `AccountName=me;Account${''}Key=${run(86)}==;EndpointSuffix=core`, `${run(86)}==`],
   ['authorization', `Authorization: ${''}Bearer ${run(24)}`, run(24)],
@@ -103,6 +103,25 @@ const inContext: readonly (readonly [name: string, text: string, secret: string]
   ['assignment', `tool --db-password ${'hunter'}22 run`, 'hunter22'],
   ['assignment', `<password>${'hunter'}2</password>`, 'hunter2'],
   ['assignment', `SMTP_PASS=${'abc'}123xyz`, 'abc123xyz'],
+  ['assignment', `db_password = ${'S3cret'}Passw0rd!`, 'S3cretPassw0rd!'],
+  ['openai-key', `key sk-${'aB3dE6gH9jK2'}`, join('sk-', 'aB3dE6gH9jK2')],
+  ['xai-key', `key xai-${run(20)}`, join('xai-', run(20))],
+  ['bearer', `Bearer ${'ab12'}cd34ef`, 'ab12cd34ef'],
+  ['assignment', `ANTHROPIC_API_KEY=${'ab12'}cd`, 'ab12cd'],
+  ['assignment', `AWS_SECRET_ACCESS_KEY=${run(12)}`, run(12)],
+  ['assignment', `- name: DB_PASSWORD\n  value: ${run(16)}`, run(16)],
+  ['assignment', `{"name":"API_SECRET","value":"${run(20)}"}`, run(20)],
+  ['assignment', `machine a.test login me password ${run(16)}`, run(16)],
+  ['assignment', `a.test:5432:app:me:${run(12)}`, run(12)],
+  ['assignment', `cb%3Faccess_token%3D${run(28)}%26x`, `${run(28)}%26x`],
+  ['assignment', `API_TOKEN=${run(8)}.${run(20)}`, `${run(8)}.${run(20)}`],
+  ['user-password', `curl -u ci:${run(12)} https://a.test`, run(12)],
+  ['flag-password', `sshpass -p ${run(10)} ssh b`, run(10)],
+  [
+    'github-token',
+    Buffer.from(join('gh', 'p_', run(36))).toString('base64'),
+    Buffer.from(join('gh', 'p_', run(36))).toString('base64'),
+  ],
 ];
 
 const ordinary: readonly string[] = [
@@ -397,7 +416,16 @@ describe('redacting a stream (B66)', () => {
   const secret = join('gh', 'p_', run(36));
 
   it('gives what redacting the whole gives, wherever the chunks are cut', () => {
-    const lines = ['plain', `key ${secret} end`, pem('RSA '), 'known-secret-value', 'password=hunter22', '', 'last'];
+    const lines = [
+      'plain',
+      `key ${secret} end`,
+      pem('RSA '),
+      'known-secret-value',
+      'password=hunter22',
+      '',
+      'last',
+      `- name: API_TOKEN\n  value: ${run(20)}`,
+    ];
     fc.assert(
       fc.property(
         fc.shuffledSubarray(lines),

@@ -1,0 +1,229 @@
+// Assignments: a name that says what it holds, and the value behind it, however text, code and configuration write the two.
+import type { Found } from './rules.ts';
+
+/** Any of these inside a name makes its value suspect; each is also what the scan looks for. */
+export const assignmentWords: readonly string[] = [
+  ...['password', 'passwd', 'passphrase', 'passcode', 'requirepass', 'storepass', 'keypass', 'sshpass', 'pass', 'pwd'],
+  ...['psk', 'secret', 'token', 'credential', 'apikey', 'api_key', 'api-key', 'accesskey', 'authkey', 'privatekey'],
+  ...['private_key', 'private-key', 'signingkey', 'encryptionkey', 'key', 'auth', 'pat', 'signature', 'sig', 'salt'],
+];
+
+/** These are parts of other words: a name must have them whole, as a word of its own. */
+const wholeWord = /^(?:pass|psk|key|auth|pat|sig|salt)$/i;
+/** Values behind these are secrets only when they look it. */
+const weakWord = /^(?:key|auth|pat|signature|sig|salt)$/i;
+/** Keys that open nothing. */
+const openKeys = new Set(
+  'public,pub,primary,foreign,partition,sort,cache,hash,row,routing,object,s3,idempotency,index,group,dict,map,socket,query,lookup,unique,composite,event,react,item,column,field,json,translation,i18n,locale,message,kms,host,ssh,registry,config,setting,did,restore'.split(
+    ',',
+  ),
+);
+const lastWord = /(?:[A-Z]?[a-z0-9]{1,20}|[A-Z0-9]{1,20})(?=[_.-]?$)/;
+
+/** How far a value is read; both patterns and loops below stop here. */
+export const assignmentCharsMax = 1_024;
+
+const word = new RegExp(`(?:${assignmentWords.join('|')})`, 'iy');
+const suffix = /[\w-]{0,40}/y;
+const describes =
+  /(?:types?|counts?|names?|ur[il]|files?|paths?|ids?|refs?|env|fields?|length|limit|budget|usage|expir\w*|ttl|headers?|prefix|suffix|size|max|min|policy|label|hint|placeholder|regex|pattern|manager|input|endpoint|arn|cookie|storage_?key|version|class|store|kind|vault|ring|code|method|mode|scheme|provider|enabled|required|server|domain|algorithm|format|value_?from|rotation|policy|scope|scopes|timeout|at|by|on|check|dir|host|port|user|generator|regexp|rate|args?|date|age|status)$/i;
+const separator =
+  /\\{0,3}["'`]?\]?[ \t]{0,20}(?::[ \t]{0,2}(?:string|str|String|&str)[ \t]{0,2}(?==)|)(?::=|=>|=(?![=>])|%3D|:(?![:/])|>(?=[^<\n]{4,256}<\/))[ \t]{0,20}(?:String::from\(|str\()?/iy;
+/** Name and value as two arguments, two fields of JSON or XML, or two lines of YAML. */
+const pairSeparator =
+  /\\{0,3}["'`],[ \t]{0,4}(?:\\{0,3}["']value\\{0,3}["'][ \t]{0,2}:[ \t]{0,4})?(?=\\{0,3}["'`])|["'][ \t]{1,4}value=(?=["'])|["']?[ \t]{0,4}\r?\n[ \t]{0,40}value:[ \t]{1,4}/y;
+/** SQL, netrc, Dockerfile: only blanks between. */
+const blankSeparator = /[ \t]{1,20}(?![-=:|>&<])/y;
+const flagSeparator = /[ \t]{1,4}(?!-)/y;
+const opening = /\\{0,3}["'`]/y;
+const bare = new RegExp(`[^\\s"'\`,;<>(){}[\\]|&\\\\]{3,${assignmentCharsMax}}`, 'y');
+const placeholder =
+  /^(?:\$|%[({A-Z]|\{|<|\[|\*+$|x+$|\.{2,}|-+$|_+$|\*\w+$|your|my[-_]|example|sample|dummy|fake|insert[-_]|replace|put[-_]|change[-_]?me|todo|fixme|null|undefined|none|true$|false$|data\.|var\.|local\.|settings\.|process\.|import\.|os\.|env[.:(]|secrets?\.|vars\.|config\.|self\.|this\.|test$|redacted)/i;
+const pathOrUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|\.{0,2}\/[^/]*[/.]|~\/|[A-Za-z]:\\)/;
+const identifierPath = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
+const ordinaryWords = new Set(
+  'postgres,admin,root,guest,user,username,prompt,ask,file,none,string,text,password,passwd,required,optional,hidden,number,boolean,object,invalid,missing,empty,incorrect,wrong,secret,token,unknown,default,field,input,value,current-password,new-password,forgot,reset,unset,plain,bcrypt,argon2,sha256,sha512,scrypt'.split(
+    ',',
+  ),
+);
+
+/** Bits per character. */
+function entropy(text: string): number {
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  return bits;
+}
+
+const hasDigit = (text: string): boolean => /[0-9]/.test(text);
+const hasLetter = (text: string): boolean => /[A-Za-z]/.test(text);
+
+/** Random text changes between small, capital and digit at every second character; a camel-case name does not. */
+function looksRandom(text: string): boolean {
+  const digits = text.match(/[0-9]/g)?.length ?? 0;
+  if (digits < 3 && !/[A-Z]/.test(text)) return false;
+  const changes = text.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])/g)?.length ?? 0;
+  if (digits < 3 && changes < text.length * 0.4) return false;
+  return entropy(text) >= Math.min(3, Math.log2(text.length) * 0.85);
+}
+
+type Style = 'quoted' | 'tight' | 'loose' | 'pair';
+
+const isOrdinary = (value: string): boolean =>
+  /\s/.test(value) ||
+  placeholder.test(value) ||
+  pathOrUrl.test(value) ||
+  (value.length < 24 && ordinaryWords.has(value.toLowerCase()));
+
+/** Words with hyphens and a number: `db-credentials-2`. */
+const wordsOnly = /^[a-z]+(?:[-_.][a-z]+)*(?:[-_.]?v?[0-9]{1,4})?$/i;
+
+type Kind = 'password' | 'secret' | 'weak';
+
+const kindOf = (found: string): Kind =>
+  /^p(?!at$|riv)/i.test(found) || /pass$/i.test(found) ? 'password' : weakWord.test(found) ? 'weak' : 'secret';
+
+/** What only looks like a value: a path of names in code. */
+const isCode = (value: string, isRandom: boolean): boolean =>
+  identifierPath.test(value) && !(isRandom && value.length >= 16);
+
+function isPassword(value: string, style: Style, isRandom: boolean): boolean {
+  if (style === 'quoted') return value.length >= 4;
+  if (isCode(value, isRandom)) return false;
+  if (style === 'pair') return value.length >= 8 && isRandom;
+  if (style === 'loose') return value.length >= 16 && isRandom;
+  return isRandom || (hasDigit(value) && hasLetter(value)) || /^[0-9]+$|[!@#$%^*]/.test(value);
+}
+
+function isToken(value: string, style: Style, isRandom: boolean): boolean {
+  const isMixed = hasDigit(value) && hasLetter(value);
+  if (isCode(value, isRandom)) return style === 'quoted' && isMixed && !wordsOnly.test(value);
+  if (wordsOnly.test(value) && !(isRandom && value.length >= 16)) return false;
+  if (style === 'quoted') return value.length >= 8 && (isMixed || (value.length >= 12 && isRandom));
+  if (style === 'tight') return value.length >= 12 && (isMixed || isRandom) && entropy(value) >= 3;
+  return value.length >= 16 && isRandom;
+}
+
+/** A key of anything: only what has no shape of a file or a path. */
+const isWeakSecret = (value: string, isRandom: boolean): boolean =>
+  value.length >= 16 && isRandom && !/\.[a-z]{1,4}$|^[a-z]+\/[a-z]+\//.test(value);
+
+function isSecretValue(kind: Kind, value: string, style: Style): boolean {
+  if (isOrdinary(value)) return false;
+  const isRandom = looksRandom(value);
+  if (kind === 'password') return isPassword(value, style, isRandom);
+  return kind === 'weak' ? isWeakSecret(value, isRandom) : isToken(value, style, isRandom);
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : -1;
+}
+
+function isNameWord(text: string, at: number, found: string): boolean {
+  if (!wholeWord.test(found)) return true;
+  const before = text[at - 1] ?? '';
+  if (/[a-z]/.test(before) ? !/[A-Z]/.test(text[at] ?? '') : /[A-Z]/.test(before)) return false;
+  if (!/^key$/i.test(found)) return true;
+  // Alone it is the key of anything, but in the address of a request.
+  return (
+    /[\w.?&-]/.test(before) &&
+    !openKeys.has(lastWord.exec(text.slice(Math.max(0, at - 21), at))?.[0].toLowerCase() ?? '')
+  );
+}
+
+/** Where the name that holds a suspect word at `at` ends, or -1 when the name only describes (`token_count`, `tokenizer`). */
+function nameEnd(text: string, at: number): number {
+  const wordEnd = matchAt(word, text, at);
+  if (wordEnd < 0 || !isNameWord(text, at, text.slice(at, wordEnd))) return -1;
+  const end = matchAt(suffix, text, wordEnd);
+  const rest = text.slice(wordEnd, end);
+  if (rest === '') return end;
+  if (/^[_-]/.test(text[at] ?? '')) return -1;
+  const isNewWord = /^[_\-0-9]/.test(rest) || (/^[A-Z]/.test(rest) && /[a-z]/.test(text[wordEnd - 1] ?? ''));
+  return isNewWord && !describes.test(rest) ? end : -1;
+}
+
+function isFlag(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 42), at);
+  return /(?:^|[\s"'`])--?[\w-]{0,40}$/.test(before);
+}
+
+function quotedValue(text: string, opened: number): Found {
+  const quote = text[opened - 1];
+  const isEscaped = text[opened - 2] === '\\';
+  const last = Math.min(text.length, opened + assignmentCharsMax);
+  let end = opened;
+  while (end < last && text[end] !== quote && text[end] !== '\n') end += !isEscaped && text[end] === '\\' ? 2 : 1;
+  end = Math.min(end, last);
+  while (isEscaped && end > opened && text[end - 1] === '\\') end -= 1;
+  return { start: opened, end };
+}
+
+/** The secret value of the assignment whose name has a suspect word at `at`. */
+export function findAssignment(text: string, at: number): Found | undefined {
+  const name = nameEnd(text, at);
+  if (name < 0) return undefined;
+  const kind = kindOf(text.slice(at, matchAt(word, text, at)));
+  const separated = matchAt(separator, text, name);
+  const from = separated < 0 && isFlag(text, at) ? matchAt(flagSeparator, text, name) : separated;
+  if (from < 0) return findApart(text, { at, name, kind });
+  const quoted = quotedAt(text, from);
+  if (quoted !== undefined)
+    return isSecretValue(kind, text.slice(quoted.start, quoted.end), 'quoted') ? quoted : undefined;
+  return bareValue(text, { name, from, isTight: separated < 0 || separated === name + 1, kind });
+}
+
+/** The value that stands apart from its name: in an argument, a field or a line of its own, or behind blanks. */
+function findApart(text: string, { at, name, kind }: { at: number; name: number; kind: Kind }): Found | undefined {
+  const paired = matchAt(pairSeparator, text, name);
+  const from = paired < 0 ? matchAt(blankSeparator, text, name) : paired;
+  if (from < 0) return undefined;
+  const quoted = quotedAt(text, from);
+  if (quoted !== undefined)
+    return isSecretValue(kind, text.slice(quoted.start, quoted.end), 'pair') ? quoted : undefined;
+  const isLine = paired >= 0 && /name:[ \t]*["']?[\w.-]*$/i.test(text.slice(Math.max(0, at - 60), at));
+  const end = matchAt(bare, text, from);
+  if (/^\w+=/.test(text.slice(from, from + 24))) return undefined;
+  if ((paired >= 0 && !isLine) || end < 0 || /[(.[]/.test(text[end] ?? '')) return undefined;
+  return isSecretValue(kind, text.slice(from, end), 'pair') ? { start: from, end } : undefined;
+}
+
+/** Between quotes, or between the tags of XML. */
+function quotedAt(text: string, from: number): Found | undefined {
+  const opened = matchAt(opening, text, from);
+  if (opened > 0) return quotedValue(text, opened);
+  const isTag = text[from - 1] === '>' && text[from - 2] !== '=';
+  return isTag ? { start: from, end: text.indexOf('<', from) } : undefined;
+}
+
+interface BareValue {
+  readonly name: number;
+  readonly from: number;
+  readonly isTight: boolean;
+  readonly kind: Kind;
+}
+
+function bareValue(text: string, { name, from, isTight, kind }: BareValue): Found | undefined {
+  let end = matchAt(bare, text, from);
+  if (end < 0 || text[end] === '(' || text[end] === '[') return undefined;
+  // YAML, INI and headers: nothing but the value stands behind the sign.
+  const fillsLine = /^[ \t]*(?:$|[\r\n]|\\[nr]|#)/.test(text.slice(end, end + 8));
+  while (end > from && !(fillsLine && kind === 'password') && /[.:!?]/.test(text[end - 1] ?? '')) end -= 1;
+  const style: Style =
+    isTight || (fillsLine && (kind === 'password' || /:[ \t]*$/.test(text.slice(name, from)))) ? 'tight' : 'loose';
+  return isSecretValue(kind, text.slice(from, end), style) ? { start: from, end } : undefined;
+}
+
+/** Whether a field of parsed data is a secret by its name: what `"name": "value"` would be in text. */
+export function isSecretField(name: string, value: string): boolean {
+  if (value.length < 4 || name.length > 80) return false;
+  for (let at = 0; at < name.length; at += 1) {
+    if (matchAt(word, name, at) >= 0 && nameEnd(name, at) === name.length) {
+      const found = name.slice(at, matchAt(word, name, at));
+      if (!/^(?:key|sig|signature)$/i.test(found)) return isSecretValue(kindOf(found), value, 'quoted');
+    }
+  }
+  return false;
+}
