@@ -32,6 +32,16 @@ export function watchResources(
   return () => clearInterval(looking);
 }
 
+/** How many files one process may have open; undefined where nobody says. */
+export function openFilesMax(): number | undefined {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1];
+    return soft === undefined ? undefined : Number(soft);
+  } catch {
+    return undefined;
+  }
+}
+
 /** 0 where there is no /proc: then only the number of processes is watched. */
 function residentBytes(workers: readonly RecordedProcess[]): number {
   return workers.reduce((sum, { pid }) => sum + residentPages(String(pid)), 0) * pageBytes();

@@ -273,3 +273,17 @@ describe('terminals', () => {
     }),
   );
 });
+
+it(
+  'F42: where a shell lets a program open too few files, that is one sentence with what to type, and nothing is begun',
+  inProject(async place => {
+    const run = [pinnedNode, binary, 'run', 'PRD.json', '--script', 'script.json', '--verify', 'true'];
+    const order = { cwd: place.project, env: place.env };
+    const told = await execute('sh', ['-c', `ulimit -n "$1"; shift; exec "$@"`, 'sh', '24', ...run], order).catch(
+      error => error as { code: number; stderr: string },
+    );
+    expect(told).toMatchObject({ code: 2 });
+    expect(told.stderr).toMatch(/^ralph: [^\n]*open[^\n]*\n {2}Type ulimit -n 1024[^\n]*\n$/);
+    expect(existsSync(join(place.home, 'ralph.db'))).toBe(false);
+  }),
+);

@@ -13,6 +13,7 @@ import { type FoundDocument, findDocument, type Sought } from '../../modes/find-
 import type { ModeSession } from '../../modes/mode.ts';
 import { modesWith, openMode, openModeSession, rulesOf } from '../../modes/registry.ts';
 import { findProgram } from '../../processes/find-program.ts';
+import { openFilesMax } from '../../processes/limits.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -90,6 +91,18 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
   }
 }
 
+/** A git, its shells, the ledger and a sandbox are open at once; each task beside it opens some more. */
+const openFilesMin = 128;
+
+/** Half-way there is no good answer to it: a program that cannot be started may be the one that saves the work. */
+function refuseFewFiles(most = openFilesMax()): void {
+  if (most === undefined || most >= openFilesMin) return;
+  throw new UsageError(
+    `This shell lets a program open only ${most} files at once, and a loop needs ${openFilesMin}.`,
+    'Type ulimit -n 1024, then the same command again.',
+  );
+}
+
 /** The document that is meant, and its mode. */
 export async function findHere(draft: Draft): Promise<FoundDocument> {
   checkDirectory(draft.directory, draft.env, draft.flags['force'] === true);
@@ -131,6 +144,7 @@ async function documentOf(place: DocumentPlace, draft: Draft, newest: State | un
 
 export async function prepareLoop(asked: Draft): Promise<Prepared> {
   const { flags, env, directory, isOnlyRecorded = false, provided = nothingProvided } = asked;
+  refuseFewFiles();
   const found = await findHere(asked);
   const draft = { ...asked, found, provided };
   const { path, modeName } = found;

@@ -26,12 +26,18 @@ interface Complaint {
 
 const internalHint = 'Nothing recorded is lost; running the same command again resumes. --debug shows more.';
 
+const tooManyFiles = /\b(?:EMFILE|ENFILE)\b/;
+const filesHint =
+  'Type ulimit -n 1024 (or close other programs), then the same command again; nothing recorded is lost.';
+
 function complaintOf(error: unknown): Complaint {
   if (error instanceof UsageError) {
     const { message, hint, exitCode, code = codeOf(exitCode) } = error;
     return { exitCode, error: { code, message, hint } };
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (tooManyFiles.test(text))
+    return { exitCode: 2, error: { code: 'files', message: 'Too many files are open at once.', hint: filesHint } };
   return { exitCode: 1, error: { code: 'internal', message: `internal error, sorry. ${text}`, hint: internalHint } };
 }
 
