@@ -86,6 +86,8 @@ export interface TaskSource {
   /** `isDuring`: an iteration or its checks may have written it. */
   load(isDuring?: boolean): Promise<Loaded>;
   save(marks: readonly TaskMark[]): Promise<Saved>;
+  /** Of its bytes as they are; undefined where they cannot be read. */
+  hashNow?(): Promise<string | undefined>;
   /** The user's instructions beside the document (PROMPT.md), re-read when changed. */
   instructions(): Promise<string>;
   /** An iteration has ended: signal files that it left (done.md) are removed. */

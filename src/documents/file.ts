@@ -92,6 +92,7 @@ export function fileSource(settings: FileSourceSettings, disk: Partial<FileAcces
   return {
     load: isDuring => inTurn(() => file.load(isDuring)),
     save: marks => inTurn(() => file.save(marks)),
+    hashNow: () => inTurn(async () => readFile(settings.path).then(sha256, () => undefined)),
     instructions: () => inTurn(instructions),
     tidy: async () => {
       for (const path of settings.signals ?? []) await rm(path, { force: true });

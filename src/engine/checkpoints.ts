@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { madeLabel } from '../core/decide/decide.ts';
@@ -22,13 +22,6 @@ const filesMax = 200;
 
 const told = ({ problem, fix }: { readonly problem: string; readonly fix?: string }): string =>
   fix === undefined ? problem : `${problem} ${fix}`;
-
-/** Undefined where it cannot be read. */
-const hashOfFile = async (path: string): Promise<string | undefined> =>
-  readFile(path).then(
-    bytes => hash('sha256', bytes),
-    () => undefined,
-  );
 
 // The place of work is looked at before anything is saved, merged or committed in it: is HEAD where the loop left it?
 
@@ -94,7 +87,7 @@ export const checkpoint: Perform<'checkpoint'> = async ({ number, due }, context
   const span: readonly Span[] =
     state.checkpoints.latest === undefined ? [] : [{ from: state.checkpoints.latest.tree, to: tree }];
   const changes = state.settings.worktreePerTask ? [] : await checkpoints.changes(span);
-  const documentHash = kind === 'user-edits' ? await hashOfFile(state.loop.document) : undefined;
+  const documentHash = kind === 'user-edits' ? await engine.source.hashNow?.() : undefined;
   const paths = changes.map(one => one.path);
   const id = engine.clock.id();
   const { live } = state;
