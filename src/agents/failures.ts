@@ -187,81 +187,108 @@ export function resetOf(headers: Fields, sentAtMs: unknown): number | undefined 
 // When a provider serves again, in the words that people are told: an epoch, a day and a time, a time alone, a while from now.
 
 const dayMs = 86_400_000;
-const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const minuteMs = 60_000;
+const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: minuteMs, s: 1_000, ms: 1 };
+const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
+const weekdays = 'sun mon tue wed thu fri sat'.split(' ');
+const zoneHours: Readonly<Record<string, number>> = {
+  ...{ utc: 0, gmt: 0, z: 0, pst: -8, pdt: -7, mst: -7, mdt: -6, cst: -6, cdt: -5, est: -5, edt: -4 },
+  ...{ bst: 1, cet: 1, cest: 2, ist: 5.5, jst: 9 },
+};
 
+const asks = /again|reset|available|renew|retry|back|until|refresh|wait/i;
 /** `usage limit reached|1795003200`, `"resetsAt": 1795003200` */
-const epoch = /(?:\||reset\w*["']?\s*(?:at|time)?["']?\s*[:=]?\s*)(\d{10})(\d{3})?\b/i;
+const epoch = /(?:\||reset[\w-]*["']?\s*(?:at|time)?["']?\s*[:=]?\s*)(\d{10})(\d{3})?\b/i;
 const iso = /\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?/;
-const asks = '(?:again|reset\\w*|available|renew\\w*|retry|back|until|refresh\\w*|wait)';
-const aWhile = new RegExp(
-  `(?:${asks}\\w*|after|in|wait|delay)["']?[ :=]{0,3}["']?(?:(?:in|after|for|about|another) ){0,2}((?:\\d+(?:\\.\\d+)? ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|sec|s|milliseconds?|ms)(?![a-z])(?:,? (?:and )?)?)+)`,
-  'i',
-);
+/** Headers give plain numbers. */
+const header = /retry[-_ ]?after(-ms)?["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?![\d.]*\s?[a-z\d:-])/i;
+const countdown = /\bin (\d{1,2}):(\d\d):(\d\d)\b/;
+const aWhile =
+  /(?:(?:again|reset|available|renew|retry|back|until|refresh|wait)[\w-]*|after|in|delay)["']?[ :=]{0,3}["']?(?:(?:in|after|for|about|another|approximately|~) ?){0,2}((?:(?:\d+(?:\.\d+)?|an?) ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)(?![a-z])(?:,? (?:and )?)?)+)/i;
 const onDay =
-  /(?:\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(\d{1,2})(?:st|nd|rd|th)? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)(?:,? (\d{4}))?(?:,? (?:at )?(\d{1,2})(?::(\d\d))? ?([ap]m)?)?/i;
-const atTime = /\b(\d{1,2})(?::(\d\d))? ?([ap]m)\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b/i;
-const utc = /\((?:utc|gmt|etc\/utc)\)|\b(?:utc|gmt)\b|\dZ\b/i;
+  /(?:\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)(?:,? (\d{4})\b)?/i;
+const onWeekday = /\b(sun|mon|tue|wed|thu|fri|sat)(?:s|nes|rs|ur)?(?:day)?\b|\b(tomorrow)\b/i;
+const atTime = /\b(\d{1,2})(?:[:.](\d\d))? ?([ap])\.?m\b|\b(\d{1,2}):(\d\d)(?::\d\d)?\b|\b(midnight|noon)\b/i;
+const zone =
+  /\b(utc|gmt|p[sd]t|m[sd]t|c[sd]t|e[sd]t|bst|cest|cet|ist|jst)\b(?:\s?([+-]\d{1,2})(?::?(\d\d))?)?|\d(z)\b/i;
+const zoneName = /\b((?:Africa|America|Asia|Atlantic|Australia|Europe|Pacific)\/[A-Za-z_/]+|Etc\/UTC)\b/;
+/** A day that was not understood: its time alone would be another day's. */
+const someDay = /\b\d{1,2}(?:st|nd|rd|th)\b|\b20\d\d\b/;
 
-const hourOf = (hour: number, half: string | undefined): number =>
-  half === undefined ? hour : (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
-
-function durationIn(words: string): number {
+export function durationIn(words: string): number {
   let sum = 0;
-  for (const [, amount, unit = ''] of words.matchAll(/(\d+(?:\.\d+)?) ?(ms|milli|d|h|m|s)/gi)) {
+  for (const [, amount = '', unit = ''] of words.matchAll(/(\d+(?:\.\d+)?|\ban?\b) ?(milli|ms|d|h|m|s)/gi)) {
     const name = unit.toLowerCase() === 'milli' ? 'ms' : unit.toLowerCase();
-    sum += Number(amount) * (unitMs[name] ?? 0);
+    sum += (amount.startsWith('a') ? 1 : Number(amount)) * (unitMs[name] ?? 0);
   }
   return Math.round(sum);
 }
 
-/** What a clock shows on that day, where the text names no zone in local time, as CLIs print it. */
-function clockMs(day: Date, hour: number, minute: number, isUtc: boolean): number {
-  const at = new Date(day);
-  return isUtc ? at.setUTCHours(hour, minute, 0, 0) : at.setHours(hour, minute, 0, 0);
+/** How far the clocks of the text are ahead of UTC; those of this machine where it names no zone, as CLIs print it. */
+function zoneMsOf(text: string, nowMs: number): number {
+  const name = zoneName.exec(text)?.[1];
+  if (name !== undefined) {
+    const shown = new Date(nowMs).toLocaleString('sv-SE', { timeZone: name });
+    return Math.round((Date.parse(`${shown.replace(' ', 'T')}Z`) - nowMs) / minuteMs) * minuteMs;
+  }
+  const [, word, hours = '0', minutes = '0', z] = zone.exec(text) ?? [];
+  const known = word ?? z;
+  if (known === undefined) return -new Date(nowMs).getTimezoneOffset() * minuteMs;
+  const more = (Number(hours) * 60 + Math.sign(Number(hours)) * Number(minutes)) * minuteMs;
+  return (zoneHours[known.toLowerCase()] ?? 0) * 3_600_000 + more;
 }
 
-function dayIn(text: string, nowMs: number): number | undefined {
-  const found = onDay.exec(text);
-  if (found === null) return undefined;
-  const [, nameFirst, dateLast, dateFirst, nameLast, year, hour, minute, half] = found;
-  const month = months.indexOf((nameFirst ?? nameLast ?? '').toLowerCase());
-  const isUtc = utc.test(text);
-  const today = new Date(nowMs);
-  const dayNumber = Number(dateLast ?? dateFirst);
-  const at = (inYear: number): number => {
-    const day = isUtc ? new Date(Date.UTC(inYear, month, dayNumber)) : new Date(inYear, month, dayNumber);
-    return clockMs(day, hourOf(Number(hour ?? 0), half), Number(minute ?? 0), isUtc);
-  };
-  const named = at(year === undefined ? today.getFullYear() : Number(year));
-  return year === undefined && named < nowMs - dayMs ? at(today.getFullYear() + 1) : named;
-}
-
-/** A day that was not understood: its time alone would be another day's. */
-const someDay = /\b\d{1,2}(?:st|nd|rd|th)\b|\b20\d\d\b/;
-
-function timeIn(text: string, nowMs: number): number | undefined {
+/** Minutes since midnight; undefined: no time is named. */
+function minutesOf(text: string): number | undefined {
   const found = atTime.exec(text);
-  if (found === null || someDay.test(text)) return undefined;
-  const [, hour, minute, half, plainHour, plainMinute] = found;
-  const isUtc = utc.test(text);
-  const at = clockMs(
-    new Date(nowMs),
-    half === undefined ? Number(plainHour) : hourOf(Number(hour), half),
-    Number(minute ?? plainMinute ?? 0),
-    isUtc,
-  );
-  return at > nowMs ? at : at + dayMs;
+  if (found === null) return undefined;
+  const [, hour, minute, half, plainHour, plainMinute, word] = found;
+  if (word !== undefined) return word.toLowerCase() === 'noon' ? 720 : 0;
+  if (half === undefined) return Number(plainHour) * 60 + Number(plainMinute);
+  return ((Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)) * 60 + Number(minute ?? 0);
+}
+
+/** On the clocks of that zone: a day and a time, a weekday, or the next such time. */
+function clockIn(text: string, nowMs: number): number | undefined {
+  const aheadMs = zoneMsOf(text, nowMs);
+  const today = new Date(nowMs + aheadMs);
+  const midnight = (year: number, month: number, date: number): number => Date.UTC(year, month, date) - aheadMs;
+  const thisYear = today.getUTCFullYear();
+  const day = onDay.exec(text);
+  if (day !== null) {
+    const [whole, nameFirst, dateLast, dateFirst, nameLast, year] = day;
+    const minutes = minutesOf(text.replace(whole, ' ')) ?? 0;
+    const month = months.indexOf((nameFirst ?? nameLast ?? '').toLowerCase());
+    const at = (inYear: number): number => midnight(inYear, month, Number(dateLast ?? dateFirst)) + minutes * minuteMs;
+    const named = at(Number(year ?? thisYear));
+    return year === undefined && named < nowMs - dayMs ? at(thisYear + 1) : named;
+  }
+  const minutes = minutesOf(text);
+  const [, weekday, tomorrow] = onWeekday.exec(text) ?? [];
+  if (minutes === undefined && weekday === undefined && tomorrow === undefined) return undefined;
+  if (weekday === undefined && tomorrow === undefined && someDay.test(text)) return undefined;
+  const ahead =
+    weekday === undefined
+      ? tomorrow === undefined
+        ? 0
+        : 1
+      : (weekdays.indexOf(weekday.toLowerCase()) - today.getUTCDay() + 7) % 7;
+  const at = midnight(thisYear, today.getUTCMonth(), today.getUTCDate() + ahead) + (minutes ?? 0) * minuteMs;
+  return at > nowMs ? at : at + (weekday === undefined ? dayMs : 7 * dayMs);
 }
 
 /** When the text says that a provider serves again (epoch ms); undefined when it does not say. */
 export function resetIn(text: string, nowMs: number): number | undefined {
   const stamp = epoch.exec(text);
   if (stamp !== null) return Number(stamp[1]) * 1_000;
-  if (!new RegExp(asks, 'i').test(text)) return undefined;
+  if (!asks.test(text)) return undefined;
   const date = iso.exec(text);
   if (date !== null) return Date.parse(`${date[1]}T${date[2]}${(date[3] ?? 'Z').replace(/UTC|GMT/, 'Z')}`) || undefined;
   const wait = aWhile.exec(text)?.[1];
   if (wait !== undefined) return nowMs + durationIn(wait);
-  return dayIn(text, nowMs) ?? timeIn(text, nowMs);
+  const [, hours, minutes, seconds] = countdown.exec(text) ?? [];
+  if (hours !== undefined) return nowMs + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
+  const plain = header.exec(text);
+  if (plain !== null) return nowMs + Number(plain[2]) * (plain[1] === undefined ? 1_000 : 1);
+  return clockIn(text, nowMs);
 }

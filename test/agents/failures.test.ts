@@ -1,7 +1,14 @@
 // Proves why a run was no success: what the stream says, what we did, how it ended, in that order; and what a status means.
 import { describe, expect, it } from 'vitest';
 import type { StreamProblem } from '../../src/agents/agent.ts';
-import { failureOf, plausibleReset, type RunFacts, statusAtStart, statusProblem } from '../../src/agents/failures.ts';
+import {
+  failureOf,
+  plausibleReset,
+  type RunFacts,
+  resetIn,
+  statusAtStart,
+  statusProblem,
+} from '../../src/agents/failures.ts';
 import type { ProcessExit } from '../../src/processes/spawn.ts';
 
 const now = Date.parse('2026-11-15T12:00:00Z');
@@ -178,4 +185,26 @@ describe('a problem with a status', () => {
   ])('%s begins with the status %s', (text, status) => {
     expect(statusAtStart(text)).toBe(status);
   });
+});
+
+describe('when a provider serves again', () => {
+  const at = (text: string) => new Date(resetIn(text, Date.parse('2026-11-18T12:00:00Z')) ?? 0).toISOString();
+  it.each([
+    ['retry-after: 30', '2026-11-18T12:00:30.000Z'],
+    ['retry-after-ms: 2500', '2026-11-18T12:00:02.500Z'],
+    ['"retryDelay": "41s"', '2026-11-18T12:00:41.000Z'],
+    ['x-ratelimit-reset-tokens: 6m0s', '2026-11-18T12:06:00.000Z'],
+    ['Please try again in 7m12.5s', '2026-11-18T12:07:12.500Z'],
+    ['resets in 02:15:00', '2026-11-18T14:15:00.000Z'],
+    ['try again in an hour', '2026-11-18T13:00:00.000Z'],
+    ['usage limit reached|1795010400', '2026-11-18T14:00:00.000Z'],
+    ['reset at 2026-11-18 15:00:00 UTC', '2026-11-18T15:00:00.000Z'],
+    ['resets 3pm (America/Los_Angeles)', '2026-11-18T23:00:00.000Z'],
+    ['resets 5:30 PM PST', '2026-11-19T01:30:00.000Z'],
+    ['resets at midnight UTC', '2026-11-19T00:00:00.000Z'],
+    ['resets Thursday at 9am (UTC)', '2026-11-19T09:00:00.000Z'],
+    ['resets Nov 20 at 9am (UTC)', '2026-11-20T09:00:00.000Z'],
+    ['try again later', '1970-01-01T00:00:00.000Z'],
+    ['There is no room on line 30:15', '1970-01-01T00:00:00.000Z'],
+  ])('%s', (text, when) => expect(at(text)).toBe(when));
 });
