@@ -248,33 +248,40 @@ function minutesOf(text: string): number | undefined {
   return ((Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)) * 60 + Number(minute ?? 0);
 }
 
-/** On the clocks of that zone: a day and a time, a weekday, or the next such time. */
-function clockIn(text: string, nowMs: number): number | undefined {
-  const aheadMs = zoneMsOf(text, nowMs);
-  const today = new Date(nowMs + aheadMs);
-  const midnight = (year: number, month: number, date: number): number => Date.UTC(year, month, date) - aheadMs;
-  const thisYear = today.getUTCFullYear();
-  const day = onDay.exec(text);
-  if (day !== null) {
-    const [whole, nameFirst, dateLast, dateFirst, nameLast, year] = day;
-    const minutes = minutesOf(text.replace(whole, ' ')) ?? 0;
-    const month = months.indexOf((nameFirst ?? nameLast ?? '').toLowerCase());
-    const at = (inYear: number): number => midnight(inYear, month, Number(dateLast ?? dateFirst)) + minutes * minuteMs;
-    const named = at(Number(year ?? thisYear));
-    return year === undefined && named < nowMs - dayMs ? at(thisYear + 1) : named;
-  }
+interface Clock {
+  readonly nowMs: number;
+  /** The clocks of the text are so far ahead of UTC. */
+  readonly aheadMs: number;
+}
+
+const midnightOf = ({ aheadMs }: Clock, year: number, month: number, date: number): number =>
+  Date.UTC(year, month, date) - aheadMs;
+
+/** A day of a month with a time; without a year the next one. */
+function dayIn(text: string, clock: Clock): number | undefined {
+  const found = onDay.exec(text);
+  if (found === null) return undefined;
+  const [whole, nameFirst, dateLast, dateFirst, nameLast, year] = found;
+  const minutes = minutesOf(text.replace(whole, ' ')) ?? 0;
+  const month = months.indexOf((nameFirst ?? nameLast ?? '').toLowerCase());
+  const at = (inYear: number): number =>
+    midnightOf(clock, inYear, month, Number(dateLast ?? dateFirst)) + minutes * minuteMs;
+  if (year !== undefined) return at(Number(year));
+  const thisYear = new Date(clock.nowMs + clock.aheadMs).getUTCFullYear();
+  return at(thisYear) < clock.nowMs - dayMs ? at(thisYear + 1) : at(thisYear);
+}
+
+/** A weekday, tomorrow, or the next such time. */
+function timeIn(text: string, clock: Clock): number | undefined {
   const minutes = minutesOf(text);
-  const [, weekday, tomorrow] = onWeekday.exec(text) ?? [];
-  if (minutes === undefined && weekday === undefined && tomorrow === undefined) return undefined;
-  if (weekday === undefined && tomorrow === undefined && someDay.test(text)) return undefined;
-  const ahead =
-    weekday === undefined
-      ? tomorrow === undefined
-        ? 0
-        : 1
-      : (weekdays.indexOf(weekday.toLowerCase()) - today.getUTCDay() + 7) % 7;
-  const at = midnight(thisYear, today.getUTCMonth(), today.getUTCDate() + ahead) + (minutes ?? 0) * minuteMs;
-  return at > nowMs ? at : at + (weekday === undefined ? dayMs : 7 * dayMs);
+  const [isNamed, weekday] = onWeekday.exec(text) ?? [];
+  if (isNamed === undefined && (minutes === undefined || someDay.test(text))) return undefined;
+  const today = new Date(clock.nowMs + clock.aheadMs);
+  const toWeekday = (weekdays.indexOf((weekday ?? '').toLowerCase()) - today.getUTCDay() + 7) % 7;
+  const ahead = weekday !== undefined ? toWeekday : Number(isNamed !== undefined);
+  const [year, month, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + ahead];
+  const at = midnightOf(clock, year, month, date) + (minutes ?? 0) * minuteMs;
+  return at > clock.nowMs ? at : at + (weekday === undefined ? dayMs : 7 * dayMs);
 }
 
 /** When the text says that a provider serves again (epoch ms); undefined when it does not say. */
@@ -290,5 +297,6 @@ export function resetIn(text: string, nowMs: number): number | undefined {
   if (hours !== undefined) return nowMs + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
   const plain = header.exec(text);
   if (plain !== null) return nowMs + Number(plain[2]) * (plain[1] === undefined ? 1_000 : 1);
-  return clockIn(text, nowMs);
+  const clock = { nowMs, aheadMs: zoneMsOf(text, nowMs) };
+  return dayIn(text, clock) ?? timeIn(text, clock);
 }
