@@ -143,7 +143,7 @@ const headingWordsMax = 3;
 const marksAtEndMax = 8;
 const condition = /\b(?:when|once|until|unless|if|would|cannot|can['’]t|example)\b/i;
 const announces =
-  /\b(?:next|to-?do|remaining|open|pending|left|plan(?:ned)?|expected|format|template|say|write|print|reply|add|offen|noch|beispiel)\b/i;
+  /\b(?:next|to[- ]?do|still|remaining|open|pending|left|plan(?:ned)?|expected|format|template|say|write|print|reply|add|offen|noch|beispiel)\b/i;
 
 /** A short heading ("Status:", "Ergebnis:") names what follows; a longer line announces it. */
 function isHeading(line: string): boolean {

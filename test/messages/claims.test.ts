@@ -427,3 +427,10 @@ describe('given any text at all', () => {
     );
   });
 });
+
+it('an item of what is still to do is no claim, however short its heading is', () => {
+  for (const heading of ['Still to do:', 'To do:', 'Remaining:', 'Open:'])
+    expect(
+      readSignals(`I have looked.\n${heading}\n- Task US-001 complete`, { task: 'US-001', promise: 'P' }).done,
+    ).toBe(false);
+});
