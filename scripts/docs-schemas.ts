@@ -345,6 +345,7 @@ export const schemas = {
       }),
     ),
   }),
+  'notes-show': output({ path: text, on: z.boolean(), text: text.describe('Markdown; empty when there are none yet') }),
   'plan-lint': output({
     file: text,
     ok: z.boolean(),

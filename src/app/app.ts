@@ -105,7 +105,7 @@ export async function buildEngine(
   const { publisher } = await import('../engine/publish.ts');
   const { writeRecord } = await import('../engine/checkpoints.ts');
   const { fileSpool, freeReserve, keepReserve } = await import('../ledger/spool.ts');
-  const { atTerminal } = await import('../modes/iteration-prompt.ts');
+  const { atTerminal, withNotes } = await import('../modes/iteration-prompt.ts');
   const { systemClock } = await import('../engine/clock.ts');
   const clock = systemClock(v7);
   const redact = makeRedactor(secretValues(env));
@@ -125,7 +125,7 @@ export async function buildEngine(
     holder,
     records: { write: async (number, text) => void (await writeRecord(folder, number, text)) },
     spool: fileSpool(folder, redact),
-    prompt: parts.interactive && mode.conversation === undefined ? atTerminal(mode.prompt) : mode.prompt,
+    prompt: withNotes(parts.interactive && mode.conversation === undefined ? atTerminal(mode.prompt) : mode.prompt),
     reap: async ({ pid, startTime, host }) => {
       if (host === thisHost().host && isAlive(pid, startTime))
         signalTree([...descendants(pid), { pid, startTime }], 'SIGKILL');

@@ -407,6 +407,7 @@ export const commandGroups: Readonly<Record<string, string>> = {
   audit: 'whether the recorded events of a loop are whole and unchanged',
   checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
   loops: 'all loops on this machine, those that are over too',
+  notes: 'what earlier loops in a repository found out, in a short file that you may change',
   plan: 'plans: documents of steps that you approve before Ralph carries them out',
   task: 'the tasks of a loop or of a document: look at them, decide about one, add one, convert lists',
 };
@@ -486,6 +487,35 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph tell "keep the public API as it is"', 'ralph tell my-loop - < note.txt'],
     changes: true,
     load: () => import('./commands/tell.ts'),
+  },
+  {
+    usage: 'notes show',
+    summary: 'what earlier loops in this repository found out; agents of later loops are shown it',
+    options: [json],
+    examples: ['ralph notes show'],
+    load: async () => ({ execute: (await import('./commands/notes.ts')).show }),
+  },
+  {
+    usage: 'notes edit',
+    summary: 'change these notes in your editor (VISUAL or EDITOR)',
+    examples: ['ralph notes edit'],
+    printsNoJson: 'it opens your editor',
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/notes.ts')).edit }),
+  },
+  {
+    usage: 'notes off',
+    summary: 'add nothing to the notes of this repository, and show them to no agent; the file stays',
+    examples: ['ralph notes off'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/notes.ts')).off }),
+  },
+  {
+    usage: 'notes on',
+    summary: 'go on with the notes of this repository',
+    examples: ['ralph notes on'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/notes.ts')).on }),
   },
   {
     usage: 'pause [loop]',

@@ -5,6 +5,7 @@ import { composeMemory, prefixHash, quoted, refusalEntry } from '../core/memory.
 import type { LiveIteration, State } from '../core/state.ts';
 import { findTask, progress, type Task } from '../core/task.ts';
 import type { Problem } from '../documents/document.ts';
+import { notesForPrompt } from '../views/notes.ts';
 
 /** Looked up for a prompt because it is not in the state: `diff` since the start, `scratchpad`, `spec`. */
 export type PromptFacts = Readonly<Record<string, string>>;
@@ -174,14 +175,23 @@ const terminalSection = [
   'As soon as the file is there, this round is over and you are ended: write it last, and whole.',
 ].join('\n');
 
-type Prompt = (state: State, live: LiveIteration, instructions: string) => PromptText;
+export type Prompt = (state: State, live: LiveIteration, instructions: string, facts?: PromptFacts) => PromptText;
 
-export function atTerminal(prompt: Prompt): Prompt {
-  return (state, live, instructions) => {
-    const made = prompt(state, live, instructions);
+export const atTerminal =
+  (prompt: Prompt): Prompt =>
+  (...asked) => {
+    const made = prompt(...asked);
     return { ...made, text: `${made.text}\n${terminalSection}\n` };
   };
-}
+
+/** The notes of the repository stand last in every mode: they change least what an agent was asked to do. */
+export const withNotes =
+  (prompt: Prompt): Prompt =>
+  (state, live, instructions, facts) => {
+    const made = prompt(state, live, instructions, facts);
+    const notes = notesForPrompt(facts?.['notes'] ?? '');
+    return notes === '' ? made : { ...made, text: `${made.text}\n${notes}\n` };
+  };
 
 // Templates that people may replace by their own are filled in one pass: a value never becomes template code.
 

@@ -6,14 +6,14 @@ import type { Settings } from '../core/settings.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import type { Format, ParsedDocument } from '../documents/document.ts';
 import type { Checkpoints } from '../git/checkpoints.ts';
-import type { PromptFacts, PromptText } from './iteration-prompt.ts';
+import type { Prompt, PromptFacts } from './iteration-prompt.ts';
 
 export interface Mode {
   /** The first that recognises a document reads it. */
   readonly formats: readonly [Format, ...Format[]];
   /** The user's standing words; absent: the document says all. */
   readonly instructions?: Instructions;
-  readonly prompt: (state: State, live: LiveIteration, instructions: string, facts?: PromptFacts) => PromptText;
+  readonly prompt: Prompt;
   /** What an iteration has spoiled in its document, although that can be read; absent: nothing ever. */
   readonly damage?: (before: ParsedDocument, now: ParsedDocument) => string | undefined;
   /** Each prompt is kept here too, in the folder of work, as prompt_N.md. */

@@ -22,6 +22,12 @@ const plainScreen = [
 const takeBack = `trap '' TTOU; perl -MPOSIX -e 'POSIX::tcsetpgrp(0, getpgrp())'; exec stty "$1"`;
 const setModes = `trap '' TTOU; exec stty "$1"`;
 
+/** A person's editor, as their shell would start it; its exit code. */
+export function runEditor(editor: string, path: string, env: Readonly<Record<string, string | undefined>>): number {
+  const ran = spawnSync('sh', ['-c', `${editor} "$1"`, 'edit', path], { stdio: 'inherit', env });
+  return ran.status ?? 1;
+}
+
 /** Call it before the agent starts; what it returns puts everything back. Undefined when there is no terminal. */
 export function rememberTerminal(): (() => void) | undefined {
   const modes = ask('stty', '-g');

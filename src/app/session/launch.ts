@@ -9,6 +9,7 @@ import { putView } from '../../engine/publish.ts';
 import { refuseChangedConfig } from '../actions.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
 import { documentSource } from '../documents.ts';
+import { readNotes } from '../notes.ts';
 import { protectedHashOf } from '../protected-files.ts';
 import type { Prepared } from './prepare.ts';
 import { changedSettings } from './resume-rules.ts';
@@ -34,7 +35,9 @@ export async function engineFor(
     checks: [...workspace.checks, ...((await modeSession.checks?.(prepared)) ?? [])],
     facts: async (state, live) => {
       const at = { directory: directoryOf(parts, state, live.task), checkpoints: parts.checkpoints };
-      return modeSession.promptInputs?.(state, live, at) ?? {};
+      const notes = await readNotes(home, directory);
+      const own = await modeSession.promptInputs?.(state, live, at);
+      return notes.isOn && notes.text !== undefined ? { ...own, notes: notes.text } : (own ?? {});
     },
     archive: mode.promptsFolder === undefined ? undefined : archiveIn(directory, mode.promptsFolder, warn),
     doneFile: modeSession.doneFile?.(path),

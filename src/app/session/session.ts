@@ -195,11 +195,20 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     if (result.type === 'failed') throw storeError(result.failure);
     if (result.type === 'refused') refuseProblems(result.problems);
     await handOver(prepared, workspace, result.state);
+    if (result.type === 'ended') await keepNotes(prepared, ledger, result.state, say);
     return { type: 'ran', how: result.type, state: result.state, exitCode: attendance.exitCode?.() };
   } finally {
     attendance.close();
     settle();
   }
+}
+
+/** Nothing depends on them: a loop that is over has ended well without. */
+async function keepNotes(prepared: Prepared, ledger: Ledger, state: State, say: Host['say']): Promise<void> {
+  const { addNotes } = await import('../notes.ts');
+  await addNotes(prepared, ledger, state).catch((error: Error) =>
+    say(`note: What the loop found out could not be added to the notes: ${error.message}`),
+  );
 }
 
 /** A new loop in its folder. */

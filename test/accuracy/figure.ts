@@ -1,0 +1,55 @@
+// Figures of a detector: how many rows of a set it reads as a person would, always with the denominator.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** `own`: written by those who wrote the rules. `holdout`: by a fresh reader, unseen until the rules were done. */
+export type SetName = 'own' | 'holdout';
+
+const folders: Readonly<Record<SetName, string>> = {
+  own: join(import.meta.dirname, 'sets'),
+  holdout: join(import.meta.dirname, 'holdout'),
+};
+
+export interface Figure {
+  readonly measure: string;
+  readonly count: number;
+  readonly of: number;
+  /** At least this share, or at most. */
+  readonly wanted: { readonly atLeast: number } | { readonly atMost: number };
+  /** The rows that went wrong, by id and in words, for whoever works on the rules. */
+  readonly misses: readonly string[];
+}
+
+export interface Detector {
+  readonly name: string;
+  /** Of one set; `rows` reads a file of it. */
+  measure(rows: <Row>(file: string) => readonly Row[]): readonly Figure[] | Promise<readonly Figure[]>;
+}
+
+export const readRows =
+  (set: SetName) =>
+  <Row>(file: string): readonly Row[] => {
+    const path = join(folders[set], file);
+    if (!existsSync(path)) return [];
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line) as Row);
+  };
+
+/** A share of rows for which `isHit` holds; misses are the others, or with `atMost` those that hit. */
+export function share<Row extends { readonly id: string }>(
+  measure: string,
+  rows: readonly Row[],
+  wanted: Figure['wanted'],
+  isHit: (row: Row) => boolean,
+): Figure {
+  const hits = rows.filter(isHit);
+  const isAtMost = 'atMost' in wanted;
+  const misses = (isAtMost ? hits : rows.filter(row => !hits.includes(row))).map(row => row.id);
+  return { measure, count: hits.length, of: rows.length, wanted, misses };
+}
+
+/** An empty set shows nothing, so it is not held against the rules. */
+export const isReached = ({ count, of, wanted }: Figure): boolean =>
+  of === 0 || ('atLeast' in wanted ? count / of >= wanted.atLeast : count / of <= wanted.atMost);
