@@ -44,6 +44,28 @@ export function cannotFail(script: string): boolean {
   );
 }
 
+/** What a command may be given without running less: it says more, or looks harder. */
+const harmless =
+  /^(?:--?(?:v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace)|auto|error|verbose|dot|spec|junit|default|\d+)$/;
+/** After these the rest of a line is no longer what it was. */
+const diverts = /^(?:exit|return|cd|exec|export|set|source|\.|alias|trap|eval|false|!|if|for|while|function|\w+=.*)$/;
+
+/** Whether every command of a line still stands in another as it was, in its order, and its failure counts there too. */
+export function stillHolds(before: string, after: string): boolean {
+  const plain = [before, after].map(line => line.replace(/\n/g, ' && '));
+  if (/[;|`<>(){}]|(?<!&)&(?!&)|\$\(/.test((plain[1] as string).replaceAll('>=', ''))) return false;
+  const [old, now] = plain.map(simpleCommands) as [readonly (readonly string[])[], readonly (readonly string[])[]];
+  const left = [...old];
+  for (const words of now) {
+    const [first] = left;
+    const isFirst =
+      first?.every((word, at) => words[at] === word) && words.slice(first.length).every(word => harmless.test(word));
+    if (isFirst) left.shift();
+    else if (diverts.test(words[0] ?? '')) return false;
+  }
+  return old.length > 0 && left.length === 0;
+}
+
 export const finding = (
   kind: FindingKind,
   path: string,
