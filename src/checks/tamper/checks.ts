@@ -11,6 +11,7 @@ import {
   cannotFail,
   changed,
   hiddenFailures,
+  keepsCommands,
   plainChange,
   silencedTests,
   weakened,
@@ -48,6 +49,8 @@ function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Fi
       path,
       'a check runs it, and a failure in it now looks like a success (exit 0, || true, set +e or the like)',
     );
+  if (language === 'shell' && !wasEmpty && before !== undefined && !keepsCommands(before, after))
+    return weakened(path, 'a check runs it, and not all of its commands are there any more');
   return changed(
     path,
     before === undefined ? 'a check runs it, and this task wrote it' : 'a check runs it, and it was changed',

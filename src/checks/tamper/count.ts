@@ -10,6 +10,8 @@ export const noCounts = {
   onlys: 0,
   /** Tables of cases: one test may stand for several. */
   tables: 0,
+  /** Lines of such tables. */
+  cases: 0,
   /** process.exit(0) and its like. */
   exits: 0,
 };
@@ -94,11 +96,16 @@ const isInContext = (
   rest?.test(restAt(code, end)) !== false &&
   prior?.test(code.slice(Math.max(0, at - priorCharsMax), at)) !== false;
 
+/** `if testing.Short() { t.Skip() }`: on its line or the one before. */
+const isConditional = (code: string, at: number): boolean =>
+  /\b(?:if|unless)\b[^\n]*\n?[^\n]*$/.test(code.slice(Math.max(0, at - 200), at));
+
 function countedAt(named: readonly Row[], code: string, at: number, end: number): readonly Counted[] {
   const counted: Counted[] = [];
   for (const [found, pattern, then] of named) {
     if (!isInContext(pattern, code, at, end)) continue;
     counted.push(...found);
+    if (found.includes('skips') && !found.includes('conditions') && isConditional(code, at)) counted.push('conditions');
     if (then === undefined) break;
   }
   return counted;
@@ -110,6 +117,8 @@ function countedAt(named: readonly Row[], code: string, at: number, end: number)
  */
 const vacuous: readonly (readonly [chain: RegExp, rest: RegExp])[] = [
   [/./, /^\s*!?\s*\(?\s*(?:(?:true|True|1|!0)\s*(?:[);]|$|,\s*")|(\w{1,20})\s*,\s*\1\s*[,)])/],
+  [/^expect$/, /^\(\s*(?:"[^"]*"|\d+)\s*\)\./],
+  [/^assert/, /^\s*\(?\s*(?:"[^"]*"|\d+)\s*(?:,|==)\s*(?:"[^"]*"|\d+)\s*(?:[,)]|$)/],
   [/^expect$/, /^\(\s*([\w.]{1,40})\s*\)\.(?:to[A-Z]\w*|to\.\w+)\(\s*\1\s*\)/],
   [/^expect$/, /^\([\w. ]{0,50}\)\s*(?:;|$(?!\n\s*\.))/],
   [/^assert$/, /^\s+(?:[^\n]*\bor\s+True\s*$|\((?:[^()\n]|\([^()\n]*\))*,\s*"[^"\n]*"\)\s*$)/],
@@ -128,6 +137,9 @@ function testsIn(code: string, language: Language, isWholeFile: boolean): string
 }
 
 const matches = (code: string, pattern: RegExp): number => code.match(pattern)?.length ?? 0;
+
+const tableLine =
+  /^[ \t]*(?:[[({](?=[^\n]*[\d"])[^\n=;]*[\])}],?|[[@](?:InlineData|DataRow|TestCase|test_case|case)\([^\n]*)[ \t]*$/gm;
 
 const rustConditions = (code: string): number =>
   matches(testsIn(code, 'rust', false), /#!?\[(?:cfg\((?!test\)|any\(\s*\))|cfg_attr\([^\n]*\bignore\b)/g);
@@ -191,6 +203,7 @@ export function countsOf(text: string, language: Language, isWholeFile = true): 
   const whole = codeOnly(text, language);
   const counts = { ...noCounts };
   for (const [each] of countedIn(testsIn(whole, language, isWholeFile), language)) counts[each] += 1;
+  counts.cases = matches(whole, tableLine);
   for (const [each, count] of Object.entries(extras[language] ?? {})) counts[each as Counted] += count(whole, text);
   return counts;
 }
@@ -238,7 +251,7 @@ const js: readonly Row[] = [
     { first: one(jsTests), name: new RegExp(`^[^.]+(?!\\.(?:${jsNotTests})(?:\\.|$))(?:\\.|$)`) },
     'continue',
   ],
-  [['skips'], { first: jsNames, name: /^x|\.(skip|todo|fixme|skipIf|runIf|if|fails|failing)(\.|$)/ }, 'continue'],
+  [['skips'], { first: jsNames, name: /^x|\.(skip|todo|fixme|skipIf|runIf|if|fails?|failing)(\.|$)/ }, 'continue'],
   [['conditions'], { first: jsNames, name: /\.(skipIf|runIf|if|todo)(\.|$)/ }, 'continue'],
   [['onlys'], { first: jsNames, name: /^f(it|test|describe|context)(\.|$)|\.only(\.|$)/ }, 'continue'],
   [['tables'], { first: jsNames, name: /\.(each|for)(\.|$)/ }, 'continue'],

@@ -2,6 +2,8 @@
 import { assertionsAt } from './count.ts';
 import { codeOnly, type Language } from './source-files.ts';
 
+const { raw } = String;
+
 /** A line of code, with what it is indented by. */
 interface Line {
   readonly text: string;
@@ -22,9 +24,9 @@ const never =
 const condition = /^[ \t}]*(?:(?:else )?if|unless|while|until)\b/;
 const otherwise = /^[ \t}]*(?:else|elif|elsif|elseif)\b/;
 const emptyLoop =
-  /\b(?:of|in|:)\s+(?:\[\s*\]|\(\s*\)|range\(0\)|\{\s*\}|0\.\.0\b|\w+\.slice\(0,\s*0\))|\[\s*\]\.(?:each|forEach|map|iter)\b/;
+  /\brange \w+\[:0\]|\b(?:of|in|:)\s+(?:\[\s*\]|\(\s*\)|range\(0\)|\{\s*\}|0\.\.0\b|\w+\.slice\(0,\s*0\))|\[\s*\]\.(?:each|forEach|map|iter)\b/;
 const swallowing =
-  /\bsuppress\s*\(|\bcatch_unwind\b|\b(?:setTimeout|setInterval|setImmediate|requestIdleCallback)\s*\(/;
+  /\bsuppress\s*\(|\bcatch_unwind\b|\brunCatching\b|\b(?:setTimeout|setInterval|setImmediate|requestIdleCallback)\s*\(/;
 const attempt = /^[ \t]*(?:try|begin)\b/;
 const handler = /^[ \t}]*(?:catch|except|rescue)\b/;
 /** Errors among which a failed assertion is. */
@@ -33,17 +35,30 @@ const wideError =
 const passesOn =
   /\b(?:throw|raise|rethrow|reject|done|fail\w*|expect\w*|assert\w*|exit|panic)\b|\bt\.(?!log|diagnostic|skip|Skip|Log)\w+\(/;
 const ignoredPromise = /\.catch\(\s*(?:\(\w*\)|\w+)\s*=>\s*(?:\{\s*\}|undefined|null|void 0)\s*\)/;
-const leaves = /^[ \t]*(?:return|next|break)(?:[ \t]+(?:0|nil|null|None|undefined|true))?[ \t]*;?[ \t]*$/;
+const leaves = /^[ \t]*(?:return|next|break|continue)(?:[ \t]+(?:0|nil|null|None|undefined|true))?[ \t]*;?[ \t]*$/;
 const leavesIf =
   /^[ \t]*(?:if\b[^\n]*[):][ \t]*\{?[ \t]*return\b[ \t]*;?[ \t]*\}?[ \t]*$|(?:return|next)[ \t]+(?:if|unless)\b)/;
 const lonelyFunction =
   /^[ \t]+(?:(?:const|let|var)[ \t]+(\w+)[ \t]*=[ \t]*(?:async[ \t]*)?(?:function\b|\(|\w+[ \t]*=>)|(?:async[ \t]+)?(?:function|def)[ \t]+(\w+))/;
 /** On the line of an assertion, before and after it. */
-const guardBefore = /(?:^|[\s;{}])(?:if|unless|while)\b[^\n]*$|(?:&&|\|\||\?)\s*$/;
-const guardAfter = /^[^\n]*?(?:\|\|\s*(?:true|:)(?=\W|$)|\bor\s+True\b|[\s)](?:if|unless)\s+\S|\.catch\()/;
-/** It holds for nearly every value. */
-const weak =
-  /^[^\n]*(?:\.(?:toBeDefined|toBeTruthy|toBeFalsy|not\.toBeNull|not\.toBeUndefined)\(|expect\.(?:any|anything)\(|\bbe_truthy\b|\bnot_to be_nil\b)|^(?:\w+\.)?(?:assertIsNotNone|assertNotNull|NotNull|refute_nil|assert_not_nil)\b|^assert\s+\w+\s+is\s+not\s+None\s*$|^(?:pytest\.raises|self\.assertRaises)\(\s*(?:Base)?Exception\b|^(?:\w+\.)?assertThrows\(\s*(?:Throwable|Exception)\.class/;
+const guardBefore = /(?:^|[\s;{}])(?:(?:if|unless|while)\b|return\s*;)[^\n]*$|(?:&&|\|\||\?)\s*$/;
+const guardAfter =
+  /^[^\n]*?(?:\|\|\s*(?:true|:)(?=\W|$)|\bor\s+True\b|[\s)](?:if|unless)\s+\S|\.catch\(|\}\s*catch\s*(?:\(\w*\)\s*)?\{\s*\})/;
+/** It holds for nearly every value, by the words of several runners. */
+const weak = new RegExp(
+  [
+    raw`^expect\b.*\.(?:toBeDefined|toBeTruthy|toBeFalsy|toBeInstanceOf|toThrow(?:Error)?\(\)|not\.to\w+)`,
+    raw`^expect\b.*(?:expect\.(?:any|anything)\(|\.toContain\(""\)|toBeGreaterThan(?:OrEqual)?\((?:0|-)|\bbe_(?:truthy|an?|kind_of|present)\b|not_to be_nil)`,
+    raw`^expect\(\s*typeof\b`,
+    raw`^(?:[\w$]+(?:\.|->|::))*(?:assert)?(?:IsNotNone|NotNull|NotNil|NotEmpty|IsInstance|InstanceOf|IsType)\(`,
+    raw`^(?:refute_nil|assert_not_nil|assert_(?:kind|instance)_of)\b`,
+    raw`^assert\s+(?:[\w.]+\s*$|isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*abs=\d\d)`,
+    raw`^(?:pytest\.raises|self\.assertRaises)\(\s*(?:Base)?Exception\b|^(?:\w+\.)?assertThrows\(\s*(?:Throwable|Exception)\.class`,
+  ].join('|'),
+);
+/** A promise that nobody waits for. */
+const unawaited = /\.(?:rejects|resolves)\.|\.then\(/;
+const awaited = /\b(?:await|return|yield)\b|=>\s*$|^\s*\./;
 
 // So that neither a long line nor a long block is looked at again and again.
 const lineCharsMax = 300;
@@ -102,6 +117,7 @@ function isUncalled({ code }: Block, text: string): boolean {
 function isGuard(block: Block, at: number): boolean {
   const { text } = block.lines[at] as Line;
   if (never.test(text) || emptyLoop.test(text) || swallowing.test(text)) return true;
+  if (/\.then\(/.test(text) && !awaited.test(text)) return block.language === 'js';
   if (attempt.test(text)) return isSwallowed(block, at);
   if (ignoredPromise.test(block.lines[siblingOf(block, at)]?.text ?? '')) return true;
   if (/^(js|python)$/.test(block.language) && isUncalled(block, text)) return !/\bdef test/.test(text);
@@ -153,6 +169,7 @@ export function assertionsIn(text: string, language: Language, isWholeFile: bool
     const rest = code.slice(at, Math.min(end === -1 ? code.length : end, at + lineCharsMax));
     const isSoft =
       weak.test(rest) ||
+      (unawaited.test(rest) && !awaited.test(code.slice(start, at))) ||
       guardAfter.test(rest) ||
       (!conditional.has(language) && guardBefore.test(code.slice(Math.max(start, at - lineCharsMax), at))) ||
       isGuarded(block, line);

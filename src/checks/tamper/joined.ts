@@ -45,9 +45,20 @@ export function isJoined({ path, before, after }: ChangedFile, what: 'tests' | '
   const [was, is] = [linesOf(before, language), linesOf(after, language)];
   const [lost, gained] = [missing(was, is), missing(is, was)];
   if (what === 'tests' && (marked.has(language) || gained.some(line => opener.test(line)))) return false;
-  const said = lost.filter(line => !opener.test(line));
   const firm = assertionsIn(after, language, isTestFile(path)).firm;
   if (what === 'assertions' && !gained.some(line => firm.includes(line))) return false;
+  return areSaid(lost, gained);
+}
+
+/** Whether the lines that came say all that those that went did. */
+function areSaid(lost: readonly string[], gained: readonly string[]): boolean {
+  const said = lost.filter(line => !opener.test(line));
   const known = new Set(wordsOf(gained));
   return missing(literalsOf(said), literalsOf(gained)).length === 0 && wordsOf(said).every(word => known.has(word));
+}
+
+export function keepsWords({ path, before = '', after = '' }: ChangedFile): boolean {
+  const language = languageOf(path) as Language;
+  const [was, is] = [linesOf(before, language), linesOf(after, language)];
+  return areSaid(missing(was, is), missing(is, was));
 }

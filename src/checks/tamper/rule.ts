@@ -28,7 +28,7 @@ function entriesOf(match: string): Lines {
 
 /** Nobody's tests. */
 const usual =
-  /node_modules|(?:^|[/*=])(?:dist|build|coverage|out|target|vendor|venv|e2e|generated|migrations|fixtures?)\b|^\*\*\/\*\.d\.ts$|^\.|^\d+$/;
+  /node_modules|(?:^|[/*=])(?:dist|build|coverage|out|target|vendor|venv|e2e|generated|migrations|fixtures?)\b|^\*\*\/\*\.d\.ts$|^\.|^\d+$|^(?:\w+=)?(?:test_?\*|\*_test|tests?|Test\*?)(?:\.py)?$/;
 const entries = (matches: Lines): Lines => matches.flatMap(entriesOf);
 const without = (from: Lines, other: Lines): Lines =>
   from.filter(each => !other.some(one => one === each || (each.includes(' ') && one.includes(each))));
@@ -45,7 +45,7 @@ const comparisons = {
   /** Also what was there already and is another one now, or gone: only in files that were there before. */
   other: (was: Lines, is: Lines) => is.join('\n') !== was.join('\n'),
   new: (was: Lines, is: Lines) => without(entries(is), entries(was)).some(entry => !usual.test(entry)),
-  first: (was: Lines, is: Lines) => was.length === 0 && is.length > 0,
+  first: (was: Lines, is: Lines) => was.length === 0 && entries(is).some(entry => !usual.test(entry)),
   lost: (was: Lines, is: Lines) => without(entries(was), entries(is)).length > 0,
   lower(was: Lines, is: Lines) {
     const now = numbersOf(is);

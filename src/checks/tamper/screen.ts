@@ -5,7 +5,7 @@ import { checkFindings, runBy } from './checks.ts';
 import { programsOf } from './command-line.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
 import { type Assertions, assertionsIn } from './guards.ts';
-import { isJoined } from './joined.ts';
+import { isJoined, keepsWords } from './joined.ts';
 import {
   baseName,
   isFoundByRunners,
@@ -195,6 +195,16 @@ function fewer(
     });
 }
 
+/** Lines of tables that went, and what they held stands in no other line of the file. */
+function casesFinding(file: ChangedFile, counted: readonly CountedFile[]): readonly Finding[] {
+  const one = counted.find(({ path }) => path === file.path);
+  if (one === undefined || file.before === undefined || one.after.cases >= one.before.cases) return [];
+  const isLess = one.after.assertions <= one.before.assertions && one.after.tests <= one.before.tests;
+  if (!isLess || keepsWords(file)) return [];
+  const words = `${plural(one.before.cases, 'line')} of cases before, ${one.after.cases} now`;
+  return [finding('fewer-tests', file.path, words)];
+}
+
 /** Assertions that were there before and now stand behind a condition, a swallowed error and the like. */
 function guardedFindings({ path, before, after }: ChangedFile): readonly Finding[] {
   const language = languageOf(path);
@@ -265,6 +275,7 @@ export function screenWork({ files, checks, folder = '' }: ScreenedWork): readon
     ...fewer(counted, 'assertions', tests),
     ...silenced(counted),
     ...tests.flatMap(guardedFindings),
+    ...tests.flatMap(file => casesFinding(file, counted)),
     ...gravest([...checkFindings(files, checks, folder), ...surroundingFindings(files, checks, programsOf(checks))]),
   ];
 }

@@ -6,6 +6,7 @@ import {
   type ChangedFile,
   cannotFail,
   changed,
+  harmless,
   hiddenFailures,
   plainChange,
   silencedTests,
@@ -209,6 +210,16 @@ const isEmpty = (target: Target): boolean =>
 const programVariables = (target: Target): readonly string[] =>
   target.recipe.flatMap(step => /^[@+-]*\s*\$[({](\w+)[)}]/.exec(step)?.[1] ?? []);
 
+/** `pytest $(FLAGS)`: it may run less by what this variable holds now. */
+const flagVariables = (target: Target, old: Makefile, now: Makefile): readonly string[] =>
+  [
+    ...new Set(target.recipe.flatMap(step => [...step.matchAll(/\$[({](\w+)[)}]/g)].map(hit => hit[1] as string))),
+  ].filter(name =>
+    wordsOf(now.variables.get(name) ?? '').some(
+      word => !harmless.test(word) && !wordsOf(old.variables.get(name) ?? '').includes(word),
+    ),
+  );
+
 /** Its values before and after, when they differ. */
 function changedVariable(name: string, old: Makefile, now: Makefile): readonly [string, string] | undefined {
   const [was, is] = [old.variables.get(name) ?? '', now.variables.get(name) ?? ''];
@@ -234,7 +245,7 @@ function changedTargets(path: string, old: Makefile, now: Makefile, made: Readon
       ];
     if (wasPhony?.has(name) && !isPhony?.has(name))
       return [weakened(path, `${called} is no longer phony, so that a file of this name stands for it`)];
-    return programVariables(before).flatMap(variable => {
+    return [...programVariables(before), ...flagVariables(before, old, now)].flatMap(variable => {
       const values = changedVariable(variable, old, now);
       return values === undefined
         ? []

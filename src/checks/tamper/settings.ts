@@ -4,7 +4,7 @@ import type { Rule } from './rule.ts';
 const { raw } = String;
 
 const runners =
-  /(^|\/)([\w.-]+\.(config|conf|workspace)\.[cm]?[jt]s|jest\.config\.json|pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|\.(mocharc|nycrc|c8rc|taprc)(\.\w+)?|\.rspec|phpunit\.xml(\.dist)?|[\w.-]*\.runsettings|junit-platform\.properties|testng\.xml)$/;
+  /(^|\/)([\w.-]+\.(config|conf|workspace)\.[cm]?[jt]s|jest\.config\.json|deno\.jsonc?|pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|\.(mocharc|nycrc|c8rc|taprc)(\.\w+)?|\.rspec|phpunit\.xml(\.dist)?|[\w.-]*\.runsettings|junit-platform\.properties|testng\.xml)$/;
 const runnersAndManifests = new RegExp(`${runners.source}|(^|/)package\\.json$`);
 const compilers = /(^|\/)[jt]sconfig[\w.-]*\.json$/;
 const builds = /(^|\/)(pom\.xml|build\.gradle(\.kts)?|build\.sbt|[\w.-]+\.(csproj|fsproj|props|targets))$/;
@@ -33,10 +33,11 @@ const fewer = 'it decides which tests run, and takes in less than before';
 const selectionRules: readonly Rule[] = [
   {
     files: runners,
-    brings: setting('exclude\\w*|ignore|norecursedirs|omit|testIgnore|grepInvert|modulePathIgnorePatterns'),
+    brings: setting('exclude\\w*|norecursedirs|omit|testIgnore|grepInvert|modulePathIgnorePatterns'),
     compare: 'new',
     what: leftOut,
   },
+  { files: /(^|\/)\.mocharc/, brings: setting('ignore'), compare: 'new', what: leftOut },
   {
     files: runnersAndManifests,
     brings: setting('(?:test|coverage)PathIgnorePatterns|testNamePattern|TestCaseFilter'),
@@ -79,7 +80,7 @@ const selectionRules: readonly Rule[] = [
   {
     files: runners,
     brings:
-      /(?<=[\s"'=])(?:-k[ \t]|--tag[ =]~|-t ?~|--exclude-(?:pattern|tag)|-p[ \t]+no:|--test-name-pattern|--grep)[^\n]*|<(?:exclude|TestCaseFilter)>|^commands[ \t]*=[ \t]*-|\n[ \t]+-[ \t]+(?:pytest|python)\b/gm,
+      /(?<=[\s"'=])(?:-k[ \t]|-m[ \t]+["'\\]*not\b|--tag[ =]~|-t ?~|--exclude-(?:pattern|tag)|-p[ \t]+no:|--test-name-pattern|--grep)[^\n]*|<(?:exclude|TestCaseFilter)>|^commands[ \t]*=[ \t]*-|\n[ \t]+-[ \t]+(?:pytest|python)\b/gm,
     what: leftOut,
   },
   {
@@ -91,13 +92,13 @@ const selectionRules: readonly Rule[] = [
   {
     files: /(^|\/)((spec|rails|test)_helper\.(rb|exs)|conftest\.py)$/,
     brings:
-      /\bfilter_run\w*|\bExUnit\.(?:start|configure)\([^)]*\b(?:exclude|only_test_ids)\b|exclude_pattern|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
+      /\bfilter_run\w*|\bExUnit\.(?:start|configure)\([^)]*\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
     what: leftOut,
   },
   {
     files: builds,
     brings:
-      /<(?:exclude|excludedGroups|skip|include)>[^<]*Test[^<]*|<excludedGroups>|<(?:Compile|None)\s+Remove=|\bexclude(?:Tags|TestsMatching|Categories)?[ \t(]+["'][^"'\n]*["']|\bincludeTestsMatching\b[^\n]*|\bignoreFailures\b[ \t]*=?[ \t]*true|\benabled[ \t]*=[ \t]*false|\bonlyIf\b/g,
+      /<(?:exclude|excludedGroups|skip|include)>[^<]*Test[^<]*|<(?:excludedGroups|groups|testSourceDirectory)>|<phase>none|<(?:Compile|None)\s+Remove=|\bexclude(?:Tags|TestsMatching|Categories)?[ \t(]+["'][^"'\n]*["']|\bincludeTestsMatching\b[^\n]*|\b(?:isI|i)gnoreFailures\b[ \t]*=?[ \t]*true|\b(?:isE|e)nabled[ \t]*=[ \t]*false|\bonlyIf\b/g,
     what: leftOut,
   },
   {
@@ -225,7 +226,7 @@ const suppressionRules = silencers.map(
 const mockOf = (subject: string): RegExp =>
   new RegExp(
     [
-      raw`\b(?:vi|jest)\.(?:mock|doMock)\(\s*["'\x60](?:[^"'\x60\n]*\/)?${subject}(?:\.\w+)?["'\x60](?![^;]{0,200}(?:importActual|importOriginal|requireActual))`,
+      raw`\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\(\s*["'\x60](?:[^"'\x60\n]*\/)?${subject}(?:\.\w+)?["'\x60](?![^;]{0,200}(?:importActual|importOriginal|requireActual))`,
       raw`\bspyOn\(\s*${subject}\s*,[^;]{0,120}\.mock(?:Return|Resolved|Implementation)`,
       raw`\b(?:patch|patch\.object|setattr)\(\s*["']?(?:[\w.]*\.)?(?:test_)?${subject}(?:\.|["']?\s*,)`,
       raw`\b(?:mock|spy|createMock|createStub|getMockBuilder|instance_double|class_double|Mock<|allow|allow_any_instance_of)[(<]\s*${subject}\b`,
