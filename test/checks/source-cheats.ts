@@ -189,7 +189,7 @@ const sourceCheats: readonly Cheat[] = [
       "it('a', () => { expect(a()).toBe(1); });\n",
       "vi.mock('../src/a', () => ({ a: () => 1 }));\nit('a', () => { expect(a()).toBe(1); });\n",
     ),
-    expected: 'limit-counts',
+    expected: 'caught',
   },
   {
     name: 'a test that becomes a link to an empty one',

@@ -11,6 +11,7 @@ import {
   cannotFail,
   changed,
   hiddenFailures,
+  keepsCommands,
   plainChange,
   silencedTests,
   weakened,
@@ -20,6 +21,9 @@ const withoutHashLines = (text: string): string => text.replace(/^[ \t]*#.*$/gm,
 
 /** Something else reads its output, so its own exit code decides nothing. */
 const isOutputRead = (line: string): boolean => /[|`]|\$\(/.test(line.replaceAll('||', ''));
+
+/** How often a script says that it ends at the first failure. */
+const stops = (text: string): number => text.match(/^[ \t]*set[ \t]+(?:-\w*e|-o[ \t]+errexit)/gm)?.length ?? 0;
 
 /** `isProof`: its exit code alone decides about a check. */
 function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Finding {
@@ -40,11 +44,13 @@ function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Fi
         ? 'a check runs it, this task wrote it, and it can never fail'
         : 'a check runs it, and it proves nothing now',
     );
-  if (count(after) > count(before ?? ''))
+  if (count(after) > count(before ?? '') || stops(before ?? '') > stops(after))
     return weakened(
       path,
       'a check runs it, and a failure in it now looks like a success (exit 0, || true, set +e or the like)',
     );
+  if (language === 'shell' && !wasEmpty && before !== undefined && !keepsCommands(before, after))
+    return weakened(path, 'a check runs it, and not all of its commands are there any more');
   return changed(
     path,
     before === undefined ? 'a check runs it, and this task wrote it' : 'a check runs it, and it was changed',

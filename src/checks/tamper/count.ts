@@ -10,6 +10,8 @@ export const noCounts = {
   onlys: 0,
   /** Tables of cases: one test may stand for several. */
   tables: 0,
+  /** Lines of such tables. */
+  cases: 0,
   /** process.exit(0) and its like. */
   exits: 0,
 };
@@ -94,28 +96,53 @@ const isInContext = (
   rest?.test(restAt(code, end)) !== false &&
   prior?.test(code.slice(Math.max(0, at - priorCharsMax), at)) !== false;
 
+/** `if testing.Short() { t.Skip() }`: on its line or the one before. */
+const isConditional = (code: string, at: number): boolean =>
+  /\b(?:if|unless)\b[^\n]*\n?[^\n]*$/.test(code.slice(Math.max(0, at - 200), at));
+
 function countedAt(named: readonly Row[], code: string, at: number, end: number): readonly Counted[] {
   const counted: Counted[] = [];
   for (const [found, pattern, then] of named) {
     if (!isInContext(pattern, code, at, end)) continue;
     counted.push(...found);
+    if (found.includes('skips') && !found.includes('conditions') && isConditional(code, at)) counted.push('conditions');
     if (then === undefined) break;
   }
   return counted;
 }
 
-/** `expect(true)`, `assert True`, `assertEquals(1, 1)`: it cannot fail, so it proves nothing. */
-const vacuous = /^\s*!?\s*\(?\s*(?:(?:true|True|1|!0)\s*(?:[);]|$|,\s*")|(\w{1,20})\s*,\s*\1\s*[,)])/;
-const isVacuous = (rest: string): boolean => vacuous.test(rest.split('\n')[0] ?? '');
+/**
+ * It cannot fail, so it proves nothing: `expect(true)`, `assert True`, `assertEquals(1, 1)`, `expect(a).toBe(a)`, `expect(a)`
+ * without a matcher, `assert x or True`, `assert (x, "why")`.
+ */
+const vacuous: readonly (readonly [chain: RegExp, rest: RegExp])[] = [
+  [/./, /^\s*!?\s*\(?\s*(?:(?:true|True|1|!0)\s*(?:[);]|$|,\s*")|(\w{1,20})\s*,\s*\1\s*[,)])/],
+  [/^expect$/, /^\(\s*(?:"[^"]*"|\d+)\s*\)\./],
+  [/^assert/, /^\s*\(?\s*(?:"[^"]*"|\d+)\s*(?:,|==)\s*(?:"[^"]*"|\d+)\s*(?:[,)]|$)/],
+  [/^expect$/, /^\(\s*([\w.]{1,40})\s*\)\.(?:to[A-Z]\w*|to\.\w+)\(\s*\1\s*\)/],
+  [/^expect$/, /^\([\w. ]{0,50}\)\s*(?:;|$(?!\n\s*\.))/],
+  [/^assert$/, /^\s+(?:[^\n]*\bor\s+True\s*$|\((?:[^()\n]|\([^()\n]*\))*,\s*"[^"\n]*"\)\s*$)/],
+];
+
+const isVacuous = (chain: string, rest: string): boolean => {
+  const [line = '', next = ''] = rest.split('\n');
+  return !/^\s*\./.test(next) && vacuous.some(([name, pattern]) => name.test(chain) && pattern.test(line));
+};
 
 /** Rust keeps tests at the end of its sources; before them an assertion is part of the program. */
 function testsIn(code: string, language: Language, isWholeFile: boolean): string {
   if (language !== 'rust' || isWholeFile) return code;
-  const at = code.search(/#\[cfg\(test\)\]|#\[test\]/);
+  const at = code.search(/#\[cfg\((?:test\)|all\(test\b)|#\[test\]/);
   return at === -1 ? '' : code.slice(at);
 }
 
 const matches = (code: string, pattern: RegExp): number => code.match(pattern)?.length ?? 0;
+
+const tableLine =
+  /^[ \t]*(?:[[({](?=[^\n]*[\d"])[^\n=;]*[\])}],?|[[@](?:InlineData|DataRow|TestCase|test_case|case)\([^\n]*)[ \t]*$/gm;
+
+const rustConditions = (code: string): number =>
+  matches(testsIn(code, 'rust', false), /#!?\[(?:cfg\((?!test\)|any\(\s*\))|cfg_attr\([^\n]*\bignore\b)/g);
 
 /** What no chain of names shows. */
 const extras: Partial<Record<Language, Partial<Record<Counted, (code: string, text: string) => number>>>> = {
@@ -128,27 +155,55 @@ const extras: Partial<Record<Language, Partial<Record<Counted, (code: string, te
       return at !== -1 && !code.includes('.Run(', at) ? 1 : 0;
     },
   },
-  /** `#[cfg(any())]` never holds: what it stands before is not compiled. */
-  rust: { skips: code => matches(code, /#!?\[cfg(?:_attr)?\([^\]\n]{0,100}?\bany\(\s{0,9}\)/g) },
+  /** `#[cfg(any())]` never holds: what it stands before is not compiled. Others may. */
+  rust: {
+    skips: code => matches(code, /#!?\[cfg(?:_attr)?\([^\]\n]{0,100}?\bany\(\s{0,9}\)/g) + rustConditions(code),
+    conditions: rustConditions,
+  },
+  csharp: { skips: code => matches(code, /^\s*#if\b/gm), conditions: code => matches(code, /^\s*#if\b/gm) },
   /** Bats and shell tests assert with brackets, which are no names. */
-  shell: { assertions: code => matches(code, /^[ \t]*(?:!\s*)?\[{1,2} /gm) },
+  shell: {
+    skips: code =>
+      matches(
+        code,
+        /^[ \t]*(?:\[{1,2} |(?:assert|refute|diff|cmp|grep|test)\b)[^\n]*\|\|[ \t]*(?:true|:)|^[ \t]*(?:return|exit) 0\b/gm,
+      ),
+    assertions: code => matches(code, /^[ \t]*(?:!\s*)?\[{1,2} /gm),
+  },
+  /** The second function of a name hides the first. */
+  python: {
+    skips(code) {
+      const names = code.match(/^(?:async[ \t]+)?def[ \t]+test\w*/gm) ?? [];
+      return names.length - new Set(names).size;
+    },
+  },
 };
 
-/** Linear in the length of the text. `isWholeFile`: all of it is test code. */
-export function countsOf(text: string, language: Language, isWholeFile = true): Counts {
-  const whole = codeOnly(text, language);
-  const code = testsIn(whole, language, isWholeFile);
-  const counts = { ...noCounts };
+/** What each chain of names in it counts as, and where it stands; linear in the length of the code. */
+function* countedIn(code: string, language: Language): Generator<readonly [Counted, number]> {
   const known = new Map<string, readonly Row[]>();
   for (const { 0: chain, index: at } of code.matchAll(chains)) {
     const named = known.get(chain) ?? rowsFor(chain, language);
     known.set(chain, named);
     const end = at + chain.length;
-    for (const each of countedAt(named, code, at, end)) {
-      if (each !== 'assertions' || !isVacuous(restAt(code, end))) counts[each] += 1;
-    }
-    if (isExit(chain, language) && /^\s*\(?\s*0\b/.test(restAt(code, end))) counts.exits += 1;
+    for (const each of countedAt(named, code, at, end))
+      if (each !== 'assertions' || !isVacuous(chain, restAt(code, end))) yield [each, at];
+    if (isExit(chain, language) && /^\s*\(?\s*0\b/.test(restAt(code, end))) yield ['exits', at];
   }
+}
+
+/** Where the assertions of a code stand. `isWholeFile`: all of it is test code. */
+export function assertionsAt(code: string, language: Language, isWholeFile: boolean): readonly number[] {
+  const tests = testsIn(code, language, isWholeFile);
+  const from = code.length - tests.length;
+  return [...countedIn(tests, language)].flatMap(([each, at]) => (each === 'assertions' ? [from + at] : []));
+}
+
+export function countsOf(text: string, language: Language, isWholeFile = true): Counts {
+  const whole = codeOnly(text, language);
+  const counts = { ...noCounts };
+  for (const [each] of countedIn(testsIn(whole, language, isWholeFile), language)) counts[each] += 1;
+  counts.cases = matches(whole, tableLine);
   for (const [each, count] of Object.entries(extras[language] ?? {})) counts[each as Counted] += count(whole, text);
   return counts;
 }
@@ -170,7 +225,7 @@ const jsNames = one(`${jsTests} describe suite context xdescribe fdescribe xcont
 const jsNotTests =
   'describe|step|use|extend|beforeEach|afterEach|beforeAll|afterAll|setTimeout|slow|info|setup|before|after';
 const jsAsserts = one(
-  'is not equal equals same deepEqual notDeepEqual ok notOk true false truthy falsy throws throwsAsync notThrows regex like snapshot match strictSame rejects resolves strictEqual pass fail',
+  'is not equal equals same deepEqual notDeepEqual ok notOk true false truthy falsy throws throwsAsync notThrows regex like snapshot match strictSame rejects resolves strictEqual fail',
 );
 const jsContexts = one('t ctx context this tap tc');
 const jsCall = /[(`]/;
@@ -196,8 +251,8 @@ const js: readonly Row[] = [
     { first: one(jsTests), name: new RegExp(`^[^.]+(?!\\.(?:${jsNotTests})(?:\\.|$))(?:\\.|$)`) },
     'continue',
   ],
-  [['skips'], { first: jsNames, name: /^x|\.(skip|todo|fixme|skipIf|runIf|if|failing)(\.|$)/ }, 'continue'],
-  [['conditions'], { first: jsNames, name: /\.(skipIf|runIf|if)(\.|$)/ }, 'continue'],
+  [['skips'], { first: jsNames, name: /^x|\.(skip|todo|fixme|skipIf|runIf|if|fails?|failing)(\.|$)/ }, 'continue'],
+  [['conditions'], { first: jsNames, name: /\.(skipIf|runIf|if|todo)(\.|$)/ }, 'continue'],
   [['onlys'], { first: jsNames, name: /^f(it|test|describe|context)(\.|$)|\.only(\.|$)/ }, 'continue'],
   [['tables'], { first: jsNames, name: /\.(each|for)(\.|$)/ }, 'continue'],
   [[], { first: jsNames }],
@@ -220,6 +275,8 @@ const js: readonly Row[] = [
 const pythonSkips = one('skip xfail expectedFailure skipTest SkipTest');
 const pythonConditions = one('skipif skipIf skipUnless importorskip');
 const pythonHolders = one('pytest unittest self mark raise');
+/** In a class that is neither called Test nor derived from anything; the last one before. */
+const uncollected = /(?:^|\n)class\s+(?!Test)\w+\s*(?:\(\s*\))?:(?:(?!\n\S)[\s\S])*\n[ \t]+(?:async\s+)?$/;
 const goSubject = one('t tb b f c');
 const shellAssert = /^(assert\w*|(expect|refute|ensure|verify)([A-Z_]\w*)?|test|cmp|diff|grep)$/;
 
@@ -230,6 +287,7 @@ const rows: Readonly<Record<Language, readonly Row[]>> = {
   python: [
     returnsAtOnce(/\bdef\s+test\w*\s*\([^()]*\)[^:\n]*:\s*(?:"[^"]*"\s*)?$/),
     [['skips'], { first: one('__test__'), rest: /^\s*=\s*False/ }],
+    [[], { first: one('def'), prior: uncollected }],
     [['tests'], { first: one('def'), rest: /^\s+test/ }],
     [['skips', 'conditions'], { first: pythonHolders, last: pythonConditions }],
     [['skips', 'conditions'], { before: /@/, last: pythonConditions }],
@@ -255,6 +313,7 @@ const rows: Readonly<Record<Language, readonly Row[]>> = {
     [['tests'], { before: /\[/, last: one('test rstest wasm_bindgen_test quickcheck') }],
     [['tables'], { before: /\[/, last: one('test_case case') }],
     [['skips'], { before: /\[/, last: one('ignore') }],
+    [['skips', 'conditions'], { before: /\[/, last: one('should_panic') }],
     [[], { before: /\[/ }],
     [['assertions'], { last: /^(prop_)?assert(_\w+)?$/, after: /!/ }],
   ],
@@ -262,6 +321,7 @@ const rows: Readonly<Record<Language, readonly Row[]>> = {
     [['tests', 'tables'], { before: /@/, last: one('ParameterizedTest RepeatedTest TestFactory TestTemplate') }],
     [['tables'], { before: /@/, last: one('CsvSource ValueSource MethodSource EnumSource') }],
     [['tests'], { before: /@/, last: one('Test') }],
+    [['skips', 'conditions'], { before: /@/, last: /^Enabled(If|On|For)\w*$/ }],
     [['skips'], { before: /@/, last: /^(Ignore|Disabled\w*|PendingFeature)$/ }],
     [[], { before: /@/ }],
     [['skips'], { first: one('enabled'), rest: /^\s*=\s*false/ }],
@@ -280,6 +340,7 @@ const rows: Readonly<Record<Language, readonly Row[]>> = {
     [['tests', 'onlys'], { isFirst: true, first: one('fit') }],
     [['onlys'], { isFirst: true, first: one('fdescribe fcontext') }],
     [['skips'], { first: one('skip'), after: colon }],
+    [['skips'], { first: one('if'), rest: /^:\s*(false|nil)/ }],
     [['onlys'], { first: one('focus'), after: colon }],
     [['onlys'], { first: one('focus'), before: colon }],
     [['assertions'], { first: one('is_expected') }],

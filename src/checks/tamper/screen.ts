@@ -4,6 +4,8 @@ import { plural } from '../../text/format.ts';
 import { checkFindings, runBy } from './checks.ts';
 import { programsOf } from './command-line.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
+import { type Assertions, assertionsIn } from './guards.ts';
+import { isJoined, keepsWords } from './joined.ts';
 import {
   baseName,
   isFoundByRunners,
@@ -129,10 +131,11 @@ function deletedTests(files: readonly ChangedFile[]): readonly DeletedTest[] {
 interface Moves {
   readonly lines: Gained;
   readonly names: Gained;
+  readonly checks: readonly string[];
 }
 
-function targetsOfTest({ path, before }: DeletedTest, { lines, names }: Moves): readonly string[] {
-  const isTarget = (other: string): boolean => !isFoundByRunners(path) || isFoundByRunners(other);
+function targetsOfTest({ path, before }: DeletedTest, { lines, names, checks }: Moves): readonly string[] {
+  const isTarget = (other: string): boolean => !isFoundByRunners(path) || isFoundByRunners(other, checks);
   const moved = targetsOf(linesOf(before), lines, isTarget);
   return moved.length > 0 ? moved : targetsOf(namesOf(before), names, isTarget);
 }
@@ -149,7 +152,10 @@ function deletedFinding({ path, before, lost, isCounted }: DeletedTest, { lines 
 }
 
 /** Deleted test files that live on elsewhere are counted there. */
-function countTests(files: readonly ChangedFile[]): { counted: CountedFile[]; deleted: Finding[] } {
+function countTests(
+  files: readonly ChangedFile[],
+  checks: readonly string[],
+): { counted: CountedFile[]; deleted: Finding[] } {
   const counted = new Map<string, CountedFile>();
   for (const { path, before, after } of files) {
     if (after === undefined) continue;
@@ -157,7 +163,7 @@ function countTests(files: readonly ChangedFile[]): { counted: CountedFile[]; de
   }
   const lost = deletedTests(files);
   if (lost.length === 0) return { counted: [...counted.values()], deleted: [] };
-  const moves: Moves = { lines: gainedBy(files, linesOf), names: gainedBy(files, namesOf) };
+  const moves: Moves = { lines: gainedBy(files, linesOf), names: gainedBy(files, namesOf), checks };
   const deleted: Finding[] = [];
   for (const test of lost) {
     const targets = targetsOfTest(test, moves);
@@ -171,15 +177,48 @@ function countTests(files: readonly ChangedFile[]): { counted: CountedFile[]; de
 }
 
 /** Per file, but only when the total over all files fell too: moving a test is not losing it. */
-function fewer(counted: readonly CountedFile[], what: 'tests' | 'assertions'): readonly Finding[] {
+function fewer(
+  counted: readonly CountedFile[],
+  what: 'tests' | 'assertions',
+  files: readonly ChangedFile[],
+): readonly Finding[] {
   const total = (side: 'before' | 'after'): number => counted.reduce((sum, file) => sum + file[side][what], 0);
   if (total('after') >= total('before')) return [];
   return counted
     .filter(({ before, after }) => after[what] < before[what])
     .map(({ path, before, after }) => {
-      const severity = after.tables > before.tables ? 'report' : 'refuse'; // cases in a table: fewer words, as much proof
+      const file = files.find(one => one.path === path);
+      // Cases in a table, or several in one: fewer words, as much proof.
+      const isAsMuch = after.tables > before.tables || (file !== undefined && isJoined(file, what));
+      const severity = isAsMuch ? 'report' : 'refuse';
       return finding(`fewer-${what}`, path, `${before[what]} ${what} before, ${after[what]} now`, severity);
     });
+}
+
+/** Lines of tables that went, and what they held stands in no other line of the file. */
+function casesFinding(file: ChangedFile, counted: readonly CountedFile[]): readonly Finding[] {
+  const one = counted.find(({ path }) => path === file.path);
+  if (one === undefined || file.before === undefined || one.after.cases >= one.before.cases) return [];
+  const isLess = one.after.assertions <= one.before.assertions && one.after.tests <= one.before.tests;
+  if (!isLess || keepsWords(file)) return [];
+  const words = `${plural(one.before.cases, 'line')} of cases before, ${one.after.cases} now`;
+  return [finding('fewer-tests', file.path, words)];
+}
+
+/** Assertions that were there before and now stand behind a condition, a swallowed error and the like. */
+function guardedFindings({ path, before, after }: ChangedFile): readonly Finding[] {
+  const language = languageOf(path);
+  if (before === undefined || after === undefined || language === undefined) return [];
+  const [was, is] = [before, after].map(text => assertionsIn(text, language, isTestFile(path))) as [
+    Assertions,
+    Assertions,
+  ];
+  const more = is.guarded.length - was.guarded.length;
+  if (more <= 0) return [];
+  const isBent = is.guarded.some(line => was.firm.includes(line) && !is.firm.includes(line));
+  if (!isBent && is.firm.length >= was.firm.length) return [];
+  const words = `${plural(more, 'assertion')} can hardly fail now: behind a condition, a swallowed error, an early end or a weaker matcher`;
+  return [finding('fewer-assertions', path, words)];
 }
 
 /** New tests that run only where they can, beside all the old ones. */
@@ -224,17 +263,20 @@ function gravest(findings: readonly Finding[]): readonly Finding[] {
 
 /** In the order of what it means: lost tests first, changed settings last. */
 export function screenWork({ files, checks, folder = '' }: ScreenedWork): readonly Finding[] {
-  const { counted, deleted } = countTests(files.filter(file => mayHoldTests(file.path) && !file.isOpaque));
+  const tests = files.filter(file => mayHoldTests(file.path) && !file.isOpaque);
+  const { counted, deleted } = countTests(tests, checks);
   const opaque = files.filter(file => file.isOpaque && isTestFile(file.path) && file.before !== undefined);
   return [
     ...deleted,
     ...opaque.map(({ path }) =>
       finding('fewer-tests', path, 'it is too large or no text any more, so its tests cannot be counted'),
     ),
-    ...fewer(counted, 'tests'),
-    ...fewer(counted, 'assertions'),
+    ...fewer(counted, 'tests', tests),
+    ...fewer(counted, 'assertions', tests),
     ...silenced(counted),
-    ...gravest([...checkFindings(files, checks, folder), ...surroundingFindings(files, programsOf(checks))]),
+    ...tests.flatMap(guardedFindings),
+    ...tests.flatMap(file => casesFinding(file, counted)),
+    ...gravest([...checkFindings(files, checks, folder), ...surroundingFindings(files, checks, programsOf(checks))]),
   ];
 }
 

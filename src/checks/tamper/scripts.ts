@@ -6,9 +6,11 @@ import {
   type ChangedFile,
   cannotFail,
   changed,
+  harmless,
   hiddenFailures,
   plainChange,
   silencedTests,
+  stillHolds,
   weakened,
 } from './weakening.ts';
 
@@ -83,8 +85,9 @@ function changedScripts(path: string, before: Scripts, after: Scripts, uses: Use
     if (next === line || isPlaceholder(line) || cannotFail(line)) return [];
     const weak = weakening(line, next);
     const what = `its script ${JSON.stringify(name)} ${weak ?? 'is another one'}: ${beforeAndAfter(line, next ?? '')}`;
-    if (isRefused(name, weak)) return [weakened(path, what)];
-    return weak === undefined ? [] : [changed(path, what)];
+    const isWhole = weak === undefined && next !== undefined && stillHolds(line, next);
+    if (!isWhole && isRefused(name, weak)) return [weakened(path, what)];
+    return weak === undefined && !isWhole ? [] : [changed(path, what)];
   });
 }
 
@@ -194,12 +197,28 @@ const textOf = (target: Target | undefined): string =>
 /** Recipe lines whose failure does not count, and what else hides one. */
 const silences = (text: string): number => hiddenFailures(text) + (text.match(/^@?-/gm)?.length ?? 0);
 
+const keepsAll = (before: Target, after: Target | undefined): boolean =>
+  after !== undefined &&
+  before.needs.every(need => after.needs.includes(need)) &&
+  (before.recipe.length === 0 || stillHolds(before.recipe.join('\n'), after.recipe.join('\n'))) &&
+  silences(textOf(after)) <= silences(textOf(before));
+
 const isEmpty = (target: Target): boolean =>
   target.recipe.every(step => cannotFail(step.replace(/^[@+-]+/, ''))) && target.needs.length === 0;
 
 /** `$(PYTEST) -q`: what this variable holds is what runs. */
 const programVariables = (target: Target): readonly string[] =>
   target.recipe.flatMap(step => /^[@+-]*\s*\$[({](\w+)[)}]/.exec(step)?.[1] ?? []);
+
+/** `pytest $(FLAGS)`: it may run less by what this variable holds now. */
+const flagVariables = (target: Target, old: Makefile, now: Makefile): readonly string[] =>
+  [
+    ...new Set(target.recipe.flatMap(step => [...step.matchAll(/\$[({](\w+)[)}]/g)].map(hit => hit[1] as string))),
+  ].filter(name =>
+    wordsOf(now.variables.get(name) ?? '').some(
+      word => !harmless.test(word) && !wordsOf(old.variables.get(name) ?? '').includes(word),
+    ),
+  );
 
 /** Its values before and after, when they differ. */
 function changedVariable(name: string, old: Makefile, now: Makefile): readonly [string, string] | undefined {
@@ -218,10 +237,15 @@ function changedTargets(path: string, old: Makefile, now: Makefile, made: Readon
       return isWeak ? [weakened(path, `${called} is new and can hardly fail: ${texts}`)] : [];
     }
     if (textOf(before) !== textOf(after))
-      return [weakened(path, `${called}, which a check makes, is another one: ${texts}`)];
+      return [
+        (keepsAll(before, after) ? changed : weakened)(
+          path,
+          `${called}, which a check makes, is another one: ${texts}`,
+        ),
+      ];
     if (wasPhony?.has(name) && !isPhony?.has(name))
       return [weakened(path, `${called} is no longer phony, so that a file of this name stands for it`)];
-    return programVariables(before).flatMap(variable => {
+    return [...programVariables(before), ...flagVariables(before, old, now)].flatMap(variable => {
       const values = changedVariable(variable, old, now);
       return values === undefined
         ? []

@@ -105,12 +105,20 @@ const testFolders = /^(tests?|specs?|__tests?__|e2e|cypress|unit|integration|.*[
 const otherFolders =
   /^(fixtures?|__fixtures__|testdata|test-data|__snapshots__|node_modules|vendor|dist|build|target|\.venv|venv)$/;
 
-/** By its name alone, or where runners take every file of a folder. Others are not run by themselves. */
-export function isFoundByRunners(path: string): boolean {
-  if (!isTestFile(path)) return false;
+/** Go builds it on some other system alone. */
+const ofOtherSystem =
+  /_(windows|plan9|darwin|js|wasip1|wasm|solaris|illumos|aix|freebsd|netbsd|openbsd|android|ios)_test\.go$/;
+/** These take every script below `test`, whatever it is called. */
+const folderRunners = /\b(mocha|ava|tape?|jasmine|npm|pnpm|yarn|bun)\b|--test\b/;
+
+/** By its name alone, or where runners take every file of a folder. Others are not run by themselves. `checks`: of any runner unless given. */
+export function isFoundByRunners(path: string, checks?: readonly string[]): boolean {
+  if (!isTestFile(path) || ofOtherSystem.test(path)) return false;
   if (isNamedAsTest(path)) return true;
   const language = languageOf(path) as Language;
-  return language === 'js' ? /(^|\/)(test|__tests__)\//.test(path) : /^(rust|csharp|cpp|swift)$/.test(language);
+  if (language !== 'js') return /^(rust|csharp|cpp|swift)$/.test(language);
+  const isByFolder = checks === undefined || checks.length === 0 || checks.some(check => folderRunners.test(check));
+  return /(^|\/)__tests__\//.test(path) || (isByFolder && /(^|\/)test\//.test(path));
 }
 
 /** By name or folder. Rust keeps tests inside its sources, so for it every file may hold some. */

@@ -1,18 +1,9 @@
 // Surroundings of a check: files that it does not name and that decide all the same what it runs, and sources that outwit it.
 import type { Finding } from '../../core/task.ts';
+import { isBroken, type Rule } from './rule.ts';
+import { settingRules, sourceRules, testFileRules } from './settings.ts';
 import { baseName, isTestConfiguration, isTestFile, languageOf } from './source-files.ts';
 import { type ChangedFile, changed, weakened } from './weakening.ts';
-
-interface Rule {
-  /** By their whole path. */
-  readonly files: RegExp;
-  /** What the work must not bring in: more of it than before is a doubt. */
-  readonly brings: RegExp;
-  /** Also what was there already and is another one now, or gone: only in files that were there before. */
-  readonly isFixed?: true;
-  readonly severity?: 'report';
-  readonly what: string;
-}
 
 /** Whose place nobody but a person may give to something else. */
 const runners = [
@@ -60,7 +51,7 @@ const rules: readonly Rule[] = [
     files:
       /(^|\/)(\.env(\.[\w.-]+)?|\.envrc|\.?mise\.toml|\.tool-versions|\.yarnrc\.yml|docker-compose[\w.-]*\.ya?ml|\.cargo\/config(\.toml)?)$/,
     brings: new RegExp(`^[ \\t-]*(?:export[ \\t]+)?["']?(?:${variables})["']?[ \\t]*[=:][^\\n]*`, 'gm'),
-    isFixed: true,
+    compare: 'other',
     what: 'it sets a variable that decides what programs run',
   },
   {
@@ -76,7 +67,7 @@ const rules: readonly Rule[] = [
   {
     files: /(^|\/)\.cargo\/config(\.toml)?$/,
     brings: /^[ \t]*(?:runner|rustc(?:-workspace)?(?:-wrapper)?|linker|rustflags|test|t)[ \t]*=[^\n]*/gm,
-    isFixed: true,
+    compare: 'other',
     what: 'it decides by what tests are built and run',
   },
   {
@@ -96,15 +87,8 @@ const rules: readonly Rule[] = [
   {
     files: selections,
     brings:
-      /--(?:co|collect-only|setup-plan|fixtures|listTests|list-tests|no-run|lf|last-failed|sw|stepwise|onlyChanged|updateSnapshot|update-snapshots?|snapshot-update)\b[^\n]*|\b(?:harness|autotests)[ \t]*=[ \t]*false|\b(?:UPDATE_(?:GOLDEN|EXPECT|SNAPSHOTS?)|INSTA_UPDATE|BLESS)\b[^\n]*|\bpytest11\b|["']?(?:update|updateSnapshot)["']?[ \t]*:[ \t]*(?:true|["'](?:all|always)["'])|\bIsTestProject>false|["']?dangerouslyIgnoreUnhandledErrors["']?[ \t]*:[ \t]*true|conditions\.deactivate|["'](?:strict\w*|noImplicitAny|checkJs)["'][ \t]*:[ \t]*false/g,
+      /--(?:co|collect-only|setup-plan|fixtures|listTests|list-tests|no-run|lf|last-failed|sw|stepwise|onlyChanged|updateSnapshot|update-snapshots?|snapshot-update)\b[^\n]*|\b(?:harness|autotests)[ \t]*=[ \t]*false|\b(?:UPDATE_(?:GOLDEN|EXPECT|SNAPSHOTS?)|INSTA_UPDATE|BLESS)\b[^\n]*|\bpytest11\b|["']?(?:update|updateSnapshot)["']?[ \t]*:[ \t]*(?:true|["'](?:all|always)["'])|\bIsTestProject>false|["']?dangerouslyIgnoreUnhandledErrors["']?[ \t]*:[ \t]*true|conditions\.deactivate|["'](?:strict\w*|noImplicit\w+|checkJs)["'][ \t]*:[ \t]*false/g,
     what: 'tests are listed, rewritten or left out instead of run, or a check is less strict',
-  },
-  {
-    files: selections,
-    brings:
-      /^[ \t]*["'<]?(?:addopts|testpaths|python_(?:files|classes|functions)|norecursedirs|testMatch|testRegex|testNamePattern|testIgnore|grep|grepInvert|fgrep|invert|include|exclude|files|spec|ignore|fail_under|coverageThreshold|thresholds|bootstrap|testRunner|runner|resolver|testEnvironment|globalSetup|setupFiles\w*|snapshotResolver|TestCaseFilter)["']?[ \t]*[:=>][^\n]*/gm,
-    isFixed: true,
-    what: 'it decides which tests run, and what counts as passed',
   },
   {
     files: /(^|\/)CMakeLists\.txt$|\.cmake$/,
@@ -124,7 +108,7 @@ const rules: readonly Rule[] = [
   {
     files: /(^|\/)(__init__|conftest|sitecustomize|usercustomize)\.py$|\.setup\.\w+$|(^|\/)setup[\w.-]*\.[cm]?[jt]s$/,
     brings:
-      /\b(?:atexit|sys\.(?:exit|settrace|setprofile|meta_path|excepthook)|sys\.modules\s*\[|importlib|builtins\.\w+\s*=|setattr\s*\(|(?:vi|jest)\.(?:mock|doMock|spyOn)|require\.cache|Module\._\w+|globalThis\.\w+\s*=)/g,
+      /\b(?:atexit|sys\.(?:exit|settrace|setprofile|meta_path|excepthook)|sys\.modules\s*\[|importlib|builtins\.\w+\s*=|(?<!monkeypatch\.)setattr\s*\(|(?:vi|jest)\.(?:mock|doMock)\(\s*["'`](?:\.|@\/|~\/|src\/)|(?:vi|jest)\.spyOn\(\s*(?!console|window|global|process|Date|Math)|require\.cache|Module\._\w+|globalThis\.(?:expect|it|test|describe|assert)\s*=)/g,
     what: 'it runs before the tests and changes what they run on',
   },
   {
@@ -164,7 +148,7 @@ const rules: readonly Rule[] = [
   {
     files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,
     brings: /[\s\S]+/g,
-    isFixed: true,
+    compare: 'other',
     severity: 'report',
     what: 'an expected answer was changed',
   },
@@ -182,27 +166,42 @@ function withoutLineComments(path: string, text: string): string {
   return isSlashed ? text.replace(/^\s*(?:\/\/(?!\s*@ts-)|\*(?!\/)).*$/gm, '') : text;
 }
 
+const all: readonly Rule[] = [...rules, ...settingRules, ...sourceRules, ...testFileRules];
+
+/** What a test file is about, by its name: `CartTest.java`, `cart.test.ts`, `test_cart.py`. */
+const subjectOf = (path: string): string =>
+  baseName(path)
+    .replace(/\.(test|spec|tests|e2e)?\.?\w+$/, '')
+    .replace(/^tests?_|_(tests?|spec)$|(Tests?|Spec)$/g, '');
+
 const linesOf = (text: string, pattern: RegExp): readonly string[] =>
   (text.match(pattern) ?? []).map(line => line.trim()).sort();
 
-function isBroken({ files, brings, isFixed }: Rule, { path, before, after }: ChangedFile): boolean {
-  if (after === undefined || !files.test(path)) return false;
-  const [was, is] = [before ?? '', after].map(text => linesOf(withoutLineComments(path, text), brings)) as [
-    readonly string[],
-    readonly string[],
-  ];
-  if (isFixed === undefined) return is.length > was.length;
-  return before !== undefined && is.join('\n') !== was.join('\n');
+function breaks(rule: Rule, { path, before, after }: ChangedFile, checks: readonly string[]): boolean {
+  if (after === undefined || !rule.files.test(path)) return false;
+  if (rule.check !== undefined && !checks.some(check => rule.check?.test(check))) return false;
+  const brings = rule.brings instanceof RegExp ? rule.brings : rule.brings(subjectOf(path));
+  const [was, is] = [before ?? '', after].map(text =>
+    linesOf(rule.isComment ? text : withoutLineComments(path, text), brings),
+  ) as [readonly string[], readonly string[]];
+  return isBroken(rule, was, is, before !== undefined);
 }
 
-/** A test may patch, mock and end as it likes: its own rules look at that. */
-const isForeign = (rule: Rule, path: string): boolean =>
-  rule.files === sources && (isTestFile(path) || (isTestConfiguration(path) && !/\.py$/.test(path)));
+/** A test may patch, mock and end as it likes: its own rules look at that, and only at tests. */
+function isForeign(rule: Rule, path: string): boolean {
+  if (typeof rule.brings === 'function') return !isTestFile(path);
+  const isOfSources = rule.files === sources || sourceRules.includes(rule);
+  return isOfSources && (isTestFile(path) || (isTestConfiguration(path) && !/\.py$/.test(path)));
+}
 
 /** `programs`: what the checks start by their names. */
-export function surroundingFindings(files: readonly ChangedFile[], programs: ReadonlySet<string>): readonly Finding[] {
+export function surroundingFindings(
+  files: readonly ChangedFile[],
+  checks: readonly string[],
+  programs: ReadonlySet<string>,
+): readonly Finding[] {
   return files.flatMap(file => {
-    const found = rules.filter(rule => !isForeign(rule, file.path) && isBroken(rule, file));
+    const found = all.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, checks));
     const findings = found.map(({ severity, what }) => (severity === 'report' ? changed : weakened)(file.path, what));
     const isShim = file.after !== undefined && file.before === undefined && programs.has(baseName(file.path));
     return isShim ? [...findings, weakened(file.path, 'it is called like a program that a check starts')] : findings;
@@ -211,4 +210,4 @@ export function surroundingFindings(files: readonly ChangedFile[], programs: Rea
 
 /** Files that are read for that. */
 export const isSurrounding = (path: string): boolean =>
-  languageOf(path) === undefined && rules.some(({ files }) => files.test(path));
+  languageOf(path) === undefined && all.some(({ files }) => files.test(path));

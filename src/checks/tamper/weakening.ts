@@ -24,7 +24,7 @@ const testSilencing = [
   /passWithNoTests["']?[ \t]*[:=][ \t]*true/g,
   /\b(?:collect_ignore|collect_ignore_glob|pytest_collection_modifyitems|pytest_sessionfinish|pytest_ignore_collect|pytest_pyfunc_call|pytest_runtest_\w+|pytest_report_teststatus)\b/g,
   /--(?:ignore|deselect|ignore-glob)[= ]/g,
-  /\b(?:testPathIgnorePatterns|skipTests|maven\.test\.skip|ignoreFailures|testFailureIgnore)\b(?!["']?[ \t]*[:=>][ \t]*false)/g,
+  /\b(?:skipTests|maven\.test\.skip|ignoreFailures|testFailureIgnore)\b(?!["']?[ \t]*[:=>][ \t]*false)/g,
 ];
 
 const matchCount = (text: string, patterns: readonly RegExp[]): number =>
@@ -42,6 +42,49 @@ export function cannotFail(script: string): boolean {
     ([program = '', argument]) =>
       /^(true|:|echo|printf|set|#!.*)$/.test(program) || (/^(exit|return)$/.test(program) && argument === '0'),
   );
+}
+
+/** What a command may be given without running less: it says more, or looks harder. */
+export const harmless =
+  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace)|auto|error|verbose|dot|spec|junit|default|\d+)$/;
+/** After these the rest of a line is no longer what it was. */
+const diverts = /^(?:exit|return|cd|exec|export|set|source|\.|alias|trap|eval|false|!|if|for|while|function|\w+=.*)$/;
+
+/** The commands of a script that do something are all in it still, as they were or with something harmless added. */
+export function keepsCommands(before: string, after: string): boolean {
+  const [was, is] = [before, after].map(text =>
+    simpleCommands(
+      text
+        .replace(/^[ \t]*#.*$/gm, '')
+        .replaceAll('\\\n', ' ')
+        .replaceAll('\n', ';'),
+    ),
+  ) as [readonly (readonly string[])[], readonly (readonly string[])[]];
+  const isIn = (words: readonly string[]): boolean =>
+    is.some(
+      other =>
+        words.every((word, at) => other[at] === word) && other.slice(words.length).every(word => harmless.test(word)),
+    );
+  return was.every(words => !/^[\w./-]+$/.test(words[0] ?? '') || says.test(words[0] ?? '') || isIn(words));
+}
+/** Commands that prove nothing themselves. */
+const says =
+  /^(?:echo|printf|cd|set|export|mkdir|rm|cp|mv|source|\.|true|:|exit|return|trap|if|then|else|fi|for|do|done|while|sleep|local|shift|unset|pwd|ls|cat|\w+=.*)$/;
+
+/** Whether every command of a line still stands in another as it was, in its order, and its failure counts there too. */
+export function stillHolds(before: string, after: string): boolean {
+  const plain = [before, after].map(line => line.replace(/\n/g, ' && '));
+  if (/[;|`<>(){}]|(?<!&)&(?!&)|\$\(/.test((plain[1] as string).replaceAll('>=', ''))) return false;
+  const [old, now] = plain.map(simpleCommands) as [readonly (readonly string[])[], readonly (readonly string[])[]];
+  const left = [...old];
+  for (const words of now) {
+    const [first] = left;
+    const isFirst =
+      first?.every((word, at) => words[at] === word) && words.slice(first.length).every(word => harmless.test(word));
+    if (isFirst) left.shift();
+    else if (diverts.test(words[0] ?? '')) return false;
+  }
+  return old.length > 0 && left.length === 0;
 }
 
 export const finding = (

@@ -1,0 +1,58 @@
+// A rule about the text of a file: what it must not bring in, lose or lower, compared before and after the work.
+
+export interface Rule {
+  /** By their whole path. */
+  readonly files: RegExp;
+  /** What counts in it; of a test file it may depend on what it tests. */
+  readonly brings: RegExp | ((subject: string) => RegExp);
+  /** More of it than before, unless given. */
+  readonly compare?: keyof typeof comparisons;
+  /** Only where a check fits. */
+  readonly check?: RegExp;
+  /** Comments count too. */
+  readonly isComment?: true;
+  readonly severity?: 'report';
+  readonly what: string;
+}
+
+type Lines = readonly string[];
+
+/** The values of a setting: texts in quotes, else words; all of what fits where it has no name. */
+function entriesOf(match: string): Lines {
+  const [, name, value = match] = /^["']?([\w.-]+)["']?[ \t]*[:=]+>?([\s\S]*)$/.exec(match) ?? [];
+  const texts = value.match(/(["'`])[^"'`\n]*\1/g)?.map(text => text.slice(1, -1));
+  if (texts !== undefined || name === undefined) return texts ?? [match];
+  const words = value.split(/[\s,[\]]+/).filter(word => word !== '' && word !== '-');
+  return words.map(word => `${name}=${word}`);
+}
+
+/** Nobody's tests. */
+const usual =
+  /node_modules|(?:^|[/*=])(?:dist|build|coverage|out|target|vendor|venv|e2e|generated|migrations|fixtures?)\b|^\*\*\/\*\.d\.ts$|^\.|^\d+$|^(?:\w+=)?(?:test_?\*|\*_test|tests?|Test\*?)(?:\.py)?$/;
+const entries = (matches: Lines): Lines => matches.flatMap(entriesOf);
+const without = (from: Lines, other: Lines): Lines =>
+  from.filter(each => !other.some(one => one === each || (each.includes(' ') && one.includes(each))));
+
+/** The last number of each; by what stands before it. */
+function numbersOf(matches: Lines): ReadonlyMap<string, number> {
+  const found = matches.map(match => /^([\s\S]*?)(\d+(?:\.\d+)?)\D*$/.exec(match));
+  return new Map(found.flatMap(hit => (hit === null ? [] : [[hit[1] as string, Number(hit[2])] as const])));
+}
+
+/** Whether what it became is worse than what it was. */
+const comparisons = {
+  more: (was: Lines, is: Lines) => is.length > was.length,
+  /** Also what was there already and is another one now, or gone: only in files that were there before. */
+  other: (was: Lines, is: Lines) => is.join('\n') !== was.join('\n'),
+  new: (was: Lines, is: Lines) => without(entries(is), entries(was)).some(entry => !usual.test(entry)),
+  first: (was: Lines, is: Lines) => was.length === 0 && entries(is).some(entry => !usual.test(entry)),
+  lost: (was: Lines, is: Lines) => without(entries(was), entries(is)).length > 0,
+  lower(was: Lines, is: Lines) {
+    const now = numbersOf(is);
+    return [...numbersOf(was)].some(([key, number]) => (now.get(key) ?? -1) < number);
+  },
+};
+
+export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, isOld: boolean): boolean {
+  return (compare !== 'other' || isOld) && comparisons[compare](was, is);
+}
