@@ -47,12 +47,12 @@ const guardAfter =
 /** It holds for nearly every value, by the words of several runners. */
 const weak = new RegExp(
   [
-    raw`^expect\b.*\.(?:toBeDefined|toBeTruthy|toBeFalsy|toBeInstanceOf|toThrow(?:Error)?\(\)|not\.to\w+)`,
+    raw`^expect\b.*\.(?:toBeDefined|toBeTruthy|toBeFalsy|toBeInstanceOf|toThrow(?:Error)?\(\)|not\.to(?:Be|Equal|StrictEqual|BeNull|BeUndefined)\()`,
     raw`^expect\b.*(?:expect\.(?:any|anything)\(|\.toContain\(""\)|toBeGreaterThan(?:OrEqual)?\((?:0|-)|\bbe_(?:truthy|an?|kind_of|present)\b|not_to be_nil)`,
     raw`^expect\(\s*typeof\b`,
     raw`^(?:[\w$]+(?:\.|->|::))*(?:assert)?(?:IsNotNone|NotNull|NotNil|NotEmpty|IsInstance|InstanceOf|IsType)\(`,
     raw`^(?:refute_nil|assert_not_nil|assert_(?:kind|instance)_of)\b`,
-    raw`^assert\s+(?:[\w.]+\s*$|isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*abs=\d\d)`,
+    raw`^assert\s+(?:isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*abs=\d\d)`,
     raw`^(?:pytest\.raises|self\.assertRaises)\(\s*(?:Base)?Exception\b|^(?:\w+\.)?assertThrows\(\s*(?:Throwable|Exception)\.class`,
   ].join('|'),
 );
@@ -113,6 +113,13 @@ function isUncalled({ code }: Block, text: string): boolean {
   return name !== undefined && (code.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0) === 1;
 }
 
+/** `expect(result.ok).toBe(true); if (result.ok) …`: what it asks was just asserted. */
+function isAsserted({ lines }: Block, at: number): boolean {
+  const [, asked] = /\b(?:if|unless)\b[ (]*([\w.$]+)[ )]*[:{]?[ \t]*$/.exec((lines[at] as Line).text) ?? [];
+  const above = lines.slice(Math.max(0, at - 5), at);
+  return asked !== undefined && above.some(({ text }) => /\b(?:expect|assert)/.test(text) && text.includes(asked));
+}
+
 /** What opens a block with an assertion in it makes it one that may never fail. */
 function isGuard(block: Block, at: number): boolean {
   const { text } = block.lines[at] as Line;
@@ -121,7 +128,7 @@ function isGuard(block: Block, at: number): boolean {
   if (attempt.test(text)) return isSwallowed(block, at);
   if (ignoredPromise.test(block.lines[siblingOf(block, at)]?.text ?? '')) return true;
   if (/^(js|python)$/.test(block.language) && isUncalled(block, text)) return !/\bdef test/.test(text);
-  if (conditional.has(block.language) || !condition.test(text)) return false;
+  if (conditional.has(block.language) || !condition.test(text) || isAsserted(block, at)) return false;
   return !otherwise.test(block.lines[afterClosing(block, at)]?.text ?? '');
 }
 

@@ -27,16 +27,19 @@ const setting = (names: string): RegExp =>
     'g',
   );
 
+const compiling = linter('tsc|vue-tsc|ts-jest|build|dist');
+
 const leftOut = 'it leaves tests out, or files out of what they are held to';
 const fewer = 'it decides which tests run, and takes in less than before';
 
 const selectionRules: readonly Rule[] = [
   {
     files: runners,
-    brings: setting('exclude\\w*|norecursedirs|omit|testIgnore|grepInvert|modulePathIgnorePatterns'),
+    brings: setting('exclude\\w*|norecursedirs|testIgnore|grepInvert|modulePathIgnorePatterns'),
     compare: 'new',
     what: leftOut,
   },
+  { files: runners, brings: setting('omit'), compare: 'new', check: /cov/, what: leftOut },
   { files: /(^|\/)\.mocharc/, brings: setting('ignore'), compare: 'new', what: leftOut },
   {
     files: runnersAndManifests,
@@ -62,8 +65,8 @@ const selectionRules: readonly Rule[] = [
     compare: 'lost',
     what: fewer,
   },
-  { files: compilers, brings: setting('include|files'), compare: 'lost', what: fewer },
-  { files: compilers, brings: setting('exclude'), compare: 'new', what: leftOut },
+  { files: compilers, brings: setting('include|files'), compare: 'lost', check: compiling, what: fewer },
+  { files: compilers, brings: setting('exclude'), compare: 'new', check: compiling, what: leftOut },
   {
     files: /(^|\/)(Rakefile|phpunit\.xml(\.dist)?)$/,
     brings: /\.pattern\s*=[^\n]*|<directory>[^<]*/g,
@@ -92,13 +95,13 @@ const selectionRules: readonly Rule[] = [
   {
     files: /(^|\/)((spec|rails|test)_helper\.(rb|exs)|conftest\.py)$/,
     brings:
-      /\bfilter_run\w*|\bExUnit\.(?:start|configure)\([^)]*\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
+      /\bfilter_run(?:_excluding|_including)?\b|\bExUnit\.(?:start|configure)\([^)]*\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
     what: leftOut,
   },
   {
     files: builds,
     brings:
-      /<(?:exclude|excludedGroups|skip|include)>[^<]*Test[^<]*|<(?:excludedGroups|groups|testSourceDirectory)>|<phase>none|<(?:Compile|None)\s+Remove=|\bexclude(?:Tags|TestsMatching|Categories)?[ \t(]+["'][^"'\n]*["']|\bincludeTestsMatching\b[^\n]*|\b(?:isI|i)gnoreFailures\b[ \t]*=?[ \t]*true|\b(?:isE|e)nabled[ \t]*=[ \t]*false|\bonlyIf\b/g,
+      /<exclude>[^<]*Test[^<]*|<include>(?:\*\*\/)?\w+Tests?\b|<(?:excludedGroups|groups|testSourceDirectory)>|<phase>none|<Compile\s+Remove=["'][^"']*\.[cfv][sb]|\bexclude(?:Tags|TestsMatching|Categories)?[ \t(]+["'][^"'\n]*["']|\bincludeTestsMatching\b[^\n]*|\b(?:isI|i)gnoreFailures\b[ \t]*=?[ \t]*true|\b[tT]est\w*\b[^{}\n]*\{[^}]*\b(?:(?:isE|e)nabled[ \t]*=[ \t]*false|onlyIf\b)/g,
     what: leftOut,
   },
   {
@@ -123,7 +126,7 @@ const selectionRules: readonly Rule[] = [
   {
     files: pipelines,
     brings:
-      /(?:continue-on-error|allow_failure|continueOnError):[ \t]*true|^[ \t-]*if:[ \t]*(?:\$\{\{[ \t]*)?false\b|\|\|[ \t]*(?:true|:|exit 0)|\bset \+e\b|when:[ \t]*(?:never|manual)/gm,
+      /(?:continue-on-error|allow_failure|continueOnError):[ \t]*true|^[ \t-]*if:[ \t]*(?:\$\{\{[ \t]*)?false\b|\|\|[ \t]*(?:true|:|exit 0)|\bset \+e\b|when:[ \t]*never/gm,
     what: 'a step of the pipeline may fail unseen, or is left out',
   },
   {
