@@ -12,7 +12,9 @@ interface Line {
 
 interface Block {
   readonly lines: readonly Line[];
-  readonly code: string;
+  readonly words: ReadonlyMap<string, number>;
+  /** What is known of its lines: each is asked for every assertion below it. */
+  readonly exits: Map<number, boolean>;
   readonly language: Language;
 }
 
@@ -107,10 +109,17 @@ function isSwallowed(block: Block, at: number): boolean {
   return !passesOn.test(textBetween(block, next, siblingOf(block, next)));
 }
 
-function isUncalled({ code }: Block, text: string): boolean {
+/** How often each word of a code stands in it. */
+function wordsOf(code: string): ReadonlyMap<string, number> {
+  const words = new Map<string, number>();
+  for (const [word] of code.matchAll(/\w+/g)) words.set(word, (words.get(word) ?? 0) + 1);
+  return words;
+}
+
+function isUncalled({ words }: Block, text: string): boolean {
   const [, ...names] = lonelyFunction.exec(text) ?? [];
   const name = names.find(one => one !== undefined);
-  return name !== undefined && (code.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0) === 1;
+  return name !== undefined && words.get(name) === 1;
 }
 
 /** `expect(result.ok).toBe(true); if (result.ok) …`: what it asks was just asserted. */
@@ -132,8 +141,14 @@ function isGuard(block: Block, at: number): boolean {
   return !otherwise.test(block.lines[afterClosing(block, at)]?.text ?? '');
 }
 
-/** It ends the test before what follows in the same block. */
 function isExit(block: Block, at: number): boolean {
+  const known = block.exits.get(at) ?? endsTest(block, at);
+  block.exits.set(at, known);
+  return known;
+}
+
+/** It ends the test before what follows in the same block. */
+function endsTest(block: Block, at: number): boolean {
   const { text } = block.lines[at] as Line;
   if (leaves.test(text) || leavesIf.test(text)) return true;
   if (!condition.test(text)) return false;
@@ -163,7 +178,7 @@ export interface Assertions {
 
 export function assertionsIn(text: string, language: Language, isWholeFile: boolean): Assertions {
   const code = codeOnly(text, language);
-  const block: Block = { lines: linesOf(code), code, language };
+  const block: Block = { lines: linesOf(code), words: wordsOf(code), exits: new Map(), language };
   const raw = text.split('\n');
   const found = { firm: [] as string[], guarded: [] as string[] };
   let [line, start] = [0, 0];
