@@ -2,6 +2,7 @@
 
 import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
+import { TestCounter } from '../text/test-counts.ts';
 import { stripControls, takeLastWhole } from '../text/text.ts';
 import type { Check, CheckResult } from './check.ts';
 
@@ -27,6 +28,7 @@ interface Attempt {
   /** Empty when it passed. */
   readonly why: string;
   readonly said: string;
+  readonly tests: number | undefined;
   /** Another run would not tell more, or would cost as much again: out of time, stopped, could not start. */
   readonly isFinal: boolean;
 }
@@ -51,7 +53,8 @@ export function commandCheck(options: CommandCheckOptions): Check {
       };
       while (isOpen()) attempts.push(await attempt(options, directory, stop));
       const durationMs = Math.round(performance.now() - startedAt);
-      return { name, passed: passes() >= needed, ...said(attempts, passes()), durationMs };
+      const tests = attempts.at(-1)?.tests;
+      return { name, passed: passes() >= needed, ...said(attempts, passes()), durationMs, tests };
     },
   };
 }
@@ -59,6 +62,7 @@ export function commandCheck(options: CommandCheckOptions): Check {
 async function attempt(options: CommandCheckOptions, directory: string, stop: AbortSignal): Promise<Attempt> {
   const timeMsMax = options.timeMsMax ?? tenMinutesMs;
   const output = tailOf(rawCharsMax);
+  const tests = new TestCounter();
   let exit: ProcessExit | undefined;
   const run = runProcess({
     command: 'sh',
@@ -74,7 +78,10 @@ async function attempt(options: CommandCheckOptions, directory: string, stop: Ab
     stop,
   });
   for await (const event of run) {
-    if (event.type === 'output') output.add(event.text);
+    if (event.type === 'output') {
+      output.add(event.text);
+      tests.add(event.text);
+    }
     if (event.type === 'exited') exit = event;
   }
   const isFinal = exit === undefined || exit.stoppedByUs || exit.cause !== undefined || exit.spawnError !== undefined;
@@ -82,7 +89,7 @@ async function attempt(options: CommandCheckOptions, directory: string, stop: Ab
   const why = whyNot(exit, timeMsMax);
   const missed = why === '' ? undefined : options.withheld?.find(name => wordsOf(said).has(name));
   const missing = missed === undefined ? '' : ` It names ${missed}, which checks do not get: --check-env ${missed}`;
-  return { why: `${why}${missing}`, said, isFinal };
+  return { why: `${why}${missing}`, said, tests: tests.count(), isFinal };
 }
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/\w+/g));

@@ -124,7 +124,7 @@ export type Event =
         settings: Settings;
         by: string;
         /** How the checks stood before the first iteration. */
-        baseline?: readonly { readonly check: string; readonly passed: boolean }[];
+        baseline?: readonly { readonly check: string; readonly passed: boolean; readonly tests?: number }[];
         /** SHA-256 of the list of protected files as they were at the start. */
         protectedHash?: string;
         /** The loop's own branch, when it works in a worktree. */
@@ -255,6 +255,8 @@ export type Event =
         because: Because;
         /** It passed and failed by turns. */
         flaky?: boolean;
+        /** How many tests ran, as the runner itself said; absent: not counted. From 0.5 on. */
+        tests?: number;
         /** What it printed without times, numbers, paths, and how often this task was refused for it in a row; from 0.5 on. */
         echo?: string;
         times?: number;

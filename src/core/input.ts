@@ -41,6 +41,8 @@ export interface CheckOutcome {
   /** Why, for people and for the next prompt: the end of its output. */
   readonly detail: string;
   readonly durationMs: number;
+  /** How many tests ran, as the runner itself said; absent: not counted. */
+  readonly tests?: number;
   /** It was run more than once, and the runs did not agree (F37). */
   readonly flaky?: boolean;
   /** It failed and printed nothing: it names no error. */

@@ -167,7 +167,10 @@ interface Claims {
   readonly open: readonly Claim[];
   /** Findings that a person accepted, by fingerprint. */
   readonly acceptedFindings: readonly string[];
-  readonly lastChecks: Readonly<Record<string, { readonly passed: boolean; readonly iteration: number }>>;
+  /** `testsProven`: how many tests ran when a task was last closed by it. */
+  readonly lastChecks: Readonly<
+    Record<string, Pick<EventOf<'check.ended'>, 'passed' | 'iteration' | 'tests'> & { readonly testsProven?: number }>
+  >;
 }
 
 interface Iterations {

@@ -10,7 +10,7 @@ export interface TamperRow {
 }
 
 /** As the screen of the work does it: only files that decide, and sources that may outwit, are read. A report holds nothing back. */
-export function findingsOf({ files, checks }: TamperRow) {
+function findingsOf({ files, checks }: TamperRow) {
   const decides = decidesProof(checks, '');
   const read = files.filter(({ path }) => decides(path) || mayOutwit(path));
   const changed = read.map(({ path, before, after }) => ({

@@ -34,6 +34,11 @@ describe('a command line as a check', () => {
     expect((await run('test -f proof', directory)).passed).toBe(true);
   });
 
+  it('says how many tests ran when the runner does, and nothing otherwise', async () => {
+    expect((await run('echo "===== 12 passed in 0.1s ====="')).tests).toBe(12);
+    expect((await run('echo fine')).tests).toBeUndefined();
+  });
+
   it('keeps the end of its output as detail, both channels, with the code', async () => {
     const { detail } = await run('echo out; echo err >&2; exit 3');
     expect(detail.split('\n').sort()).toEqual(['Exit code 3.', 'err', 'out']);

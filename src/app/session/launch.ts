@@ -81,7 +81,7 @@ export function startInput(
     by,
     branch,
     protectedHash,
-    baseline: baseline?.map(({ name: check, passed }) => ({ check, passed })),
+    baseline: baseline?.map(({ name: check, passed, tests }) => ({ check, passed, tests })),
   };
 }
 

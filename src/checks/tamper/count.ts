@@ -116,7 +116,7 @@ function countedAt(named: readonly Row[], code: string, at: number, end: number)
  * without a matcher, `assert x or True`, `assert (x, "why")`.
  */
 const vacuous: readonly (readonly [chain: RegExp, rest: RegExp])[] = [
-  [/./, /^\s*!?\s*\(?\s*(?:(?:true|True|1|!0)\s*(?:[);]|$|,\s*")|(\w{1,20})\s*,\s*\1\s*[,)])/],
+  [/^(?!must_|wont_|should)/, /^\s*!?\s*\(?\s*(?:(?:true|True|1|!0)\s*(?:[);]|$|,\s*")|(\w{1,20})\s*,\s*\1\s*[,)])/],
   [/^expect$/, /^\(\s*(?:"[^"]*"|\d+)\s*\)\./],
   [/^assert/, /^\s*\(?\s*(?:"[^"]*"|\d+)\s*(?:,|==)\s*(?:"[^"]*"|\d+)\s*(?:[,)]|$)/],
   [/^expect$/, /^\(\s*([\w.]{1,40})\s*\)\.(?:to[A-Z]\w*|to\.\w+)\(\s*\1\s*\)/],

@@ -12,7 +12,9 @@ interface Line {
 
 interface Block {
   readonly lines: readonly Line[];
-  readonly code: string;
+  readonly words: ReadonlyMap<string, number>;
+  /** What is known of its lines: each is asked for every assertion below it. */
+  readonly exits: Map<number, boolean>;
   readonly language: Language;
 }
 
@@ -47,12 +49,12 @@ const guardAfter =
 /** It holds for nearly every value, by the words of several runners. */
 const weak = new RegExp(
   [
-    raw`^expect\b.*\.(?:toBeDefined|toBeTruthy|toBeFalsy|toBeInstanceOf|toThrow(?:Error)?\(\)|not\.to\w+)`,
+    raw`^expect\b.*\.(?:toBeDefined|toBeTruthy|toBeFalsy|toBeInstanceOf|toThrow(?:Error)?\(\)|not\.to(?:Be|Equal|StrictEqual|BeNull|BeUndefined)\()`,
     raw`^expect\b.*(?:expect\.(?:any|anything)\(|\.toContain\(""\)|toBeGreaterThan(?:OrEqual)?\((?:0|-)|\bbe_(?:truthy|an?|kind_of|present)\b|not_to be_nil)`,
     raw`^expect\(\s*typeof\b`,
     raw`^(?:[\w$]+(?:\.|->|::))*(?:assert)?(?:IsNotNone|NotNull|NotNil|NotEmpty|IsInstance|InstanceOf|IsType)\(`,
     raw`^(?:refute_nil|assert_not_nil|assert_(?:kind|instance)_of)\b`,
-    raw`^assert\s+(?:[\w.]+\s*$|isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*abs=\d\d)`,
+    raw`^assert\s+(?:isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*abs=\d\d)`,
     raw`^(?:pytest\.raises|self\.assertRaises)\(\s*(?:Base)?Exception\b|^(?:\w+\.)?assertThrows\(\s*(?:Throwable|Exception)\.class`,
   ].join('|'),
 );
@@ -107,10 +109,24 @@ function isSwallowed(block: Block, at: number): boolean {
   return !passesOn.test(textBetween(block, next, siblingOf(block, next)));
 }
 
-function isUncalled({ code }: Block, text: string): boolean {
+/** How often each word of a code stands in it. */
+function wordsOf(code: string): ReadonlyMap<string, number> {
+  const words = new Map<string, number>();
+  for (const [word] of code.matchAll(/\w+/g)) words.set(word, (words.get(word) ?? 0) + 1);
+  return words;
+}
+
+function isUncalled({ words }: Block, text: string): boolean {
   const [, ...names] = lonelyFunction.exec(text) ?? [];
   const name = names.find(one => one !== undefined);
-  return name !== undefined && (code.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0) === 1;
+  return name !== undefined && words.get(name) === 1;
+}
+
+/** `expect(result.ok).toBe(true); if (result.ok) …`: what it asks was just asserted. */
+function isAsserted({ lines }: Block, at: number): boolean {
+  const [, asked] = /\b(?:if|unless)\b[ (]*([\w.$]+)[ )]*[:{]?[ \t]*$/.exec((lines[at] as Line).text) ?? [];
+  const above = lines.slice(Math.max(0, at - 5), at);
+  return asked !== undefined && above.some(({ text }) => /\b(?:expect|assert)/.test(text) && text.includes(asked));
 }
 
 /** What opens a block with an assertion in it makes it one that may never fail. */
@@ -121,12 +137,18 @@ function isGuard(block: Block, at: number): boolean {
   if (attempt.test(text)) return isSwallowed(block, at);
   if (ignoredPromise.test(block.lines[siblingOf(block, at)]?.text ?? '')) return true;
   if (/^(js|python)$/.test(block.language) && isUncalled(block, text)) return !/\bdef test/.test(text);
-  if (conditional.has(block.language) || !condition.test(text)) return false;
+  if (conditional.has(block.language) || !condition.test(text) || isAsserted(block, at)) return false;
   return !otherwise.test(block.lines[afterClosing(block, at)]?.text ?? '');
 }
 
-/** It ends the test before what follows in the same block. */
 function isExit(block: Block, at: number): boolean {
+  const known = block.exits.get(at) ?? endsTest(block, at);
+  block.exits.set(at, known);
+  return known;
+}
+
+/** It ends the test before what follows in the same block. */
+function endsTest(block: Block, at: number): boolean {
   const { text } = block.lines[at] as Line;
   if (leaves.test(text) || leavesIf.test(text)) return true;
   if (!condition.test(text)) return false;
@@ -156,7 +178,7 @@ export interface Assertions {
 
 export function assertionsIn(text: string, language: Language, isWholeFile: boolean): Assertions {
   const code = codeOnly(text, language);
-  const block: Block = { lines: linesOf(code), code, language };
+  const block: Block = { lines: linesOf(code), words: wordsOf(code), exits: new Map(), language };
   const raw = text.split('\n');
   const found = { firm: [] as string[], guarded: [] as string[] };
   let [line, start] = [0, 0];

@@ -23,9 +23,11 @@ const allLinters = linter(
 /** A setting with its value: a list over several lines, or the rest of its line and what is indented below. */
 const setting = (names: string): RegExp =>
   new RegExp(
-    raw`(?<![\w.-])["']?(?:${names})["']?[ \t]*[:=][ \t]*(?:\[[^\]]*\]|[^\n]*(?:\n[ \t]*-[ \t][^\n]*|\n[ \t]+[^\s=:{}[\]]+(?=\n|$))*)`,
+    raw`(?<![\w.-])["']?(?:${names})["']?[ \t]*[:=][ \t]*(?:\[[^\]]{0,4000}\]|[^\n]*(?:\n[ \t]*-[ \t][^\n]*|\n[ \t]+[^\s=:{}[\]]+(?=\n|$))*)`,
     'g',
   );
+
+const compiling = linter('tsc|vue-tsc|ts-jest|build|dist');
 
 const leftOut = 'it leaves tests out, or files out of what they are held to';
 const fewer = 'it decides which tests run, and takes in less than before';
@@ -33,10 +35,11 @@ const fewer = 'it decides which tests run, and takes in less than before';
 const selectionRules: readonly Rule[] = [
   {
     files: runners,
-    brings: setting('exclude\\w*|norecursedirs|omit|testIgnore|grepInvert|modulePathIgnorePatterns'),
+    brings: setting('exclude\\w*|norecursedirs|testIgnore|grepInvert|modulePathIgnorePatterns'),
     compare: 'new',
     what: leftOut,
   },
+  { files: runners, brings: setting('omit'), compare: 'new', check: /cov/, what: leftOut },
   { files: /(^|\/)\.mocharc/, brings: setting('ignore'), compare: 'new', what: leftOut },
   {
     files: runnersAndManifests,
@@ -62,8 +65,8 @@ const selectionRules: readonly Rule[] = [
     compare: 'lost',
     what: fewer,
   },
-  { files: compilers, brings: setting('include|files'), compare: 'lost', what: fewer },
-  { files: compilers, brings: setting('exclude'), compare: 'new', what: leftOut },
+  { files: compilers, brings: setting('include|files'), compare: 'lost', check: compiling, what: fewer },
+  { files: compilers, brings: setting('exclude'), compare: 'new', check: compiling, what: leftOut },
   {
     files: /(^|\/)(Rakefile|phpunit\.xml(\.dist)?)$/,
     brings: /\.pattern\s*=[^\n]*|<directory>[^<]*/g,
@@ -74,7 +77,7 @@ const selectionRules: readonly Rule[] = [
     // One file by its name, or one that is taken out again.
     files: runnersAndManifests,
     brings:
-      /["'](?:include|testMatch|files|collectCoverageFrom)["']?[ \t]*:[ \t]*\[[^\]]*["'`]![^\]]*|\b(?:include|testMatch)["']?[ \t]*:[ \t]*\[\s*["'`][\w./-]+\.\w+["'`]\s*\]|\bcollectCoverageFrom\b[^\]]*["'`]!/g,
+      /["'](?:include|testMatch|files|collectCoverageFrom)["']?[ \t]*:[ \t]*\[[^\]]{0,2000}["'`]!|\b(?:include|testMatch)["']?[ \t]*:[ \t]*\[\s*["'`][\w./-]+\.\w+["'`]\s*\]|\bcollectCoverageFrom\b[^\]]{0,2000}["'`]!/g,
     what: leftOut,
   },
   {
@@ -92,13 +95,13 @@ const selectionRules: readonly Rule[] = [
   {
     files: /(^|\/)((spec|rails|test)_helper\.(rb|exs)|conftest\.py)$/,
     brings:
-      /\bfilter_run\w*|\bExUnit\.(?:start|configure)\([^)]*\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
+      /\bfilter_run(?:_excluding|_including)?\b|\bExUnit\.(?:start|configure)\([^)]{0,300}\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
     what: leftOut,
   },
   {
     files: builds,
     brings:
-      /<(?:exclude|excludedGroups|skip|include)>[^<]*Test[^<]*|<(?:excludedGroups|groups|testSourceDirectory)>|<phase>none|<(?:Compile|None)\s+Remove=|\bexclude(?:Tags|TestsMatching|Categories)?[ \t(]+["'][^"'\n]*["']|\bincludeTestsMatching\b[^\n]*|\b(?:isI|i)gnoreFailures\b[ \t]*=?[ \t]*true|\b(?:isE|e)nabled[ \t]*=[ \t]*false|\bonlyIf\b/g,
+      /<exclude>[^<]*Test[^<]*|<include>(?:\*\*\/)?\w+Tests?\b|<(?:excludedGroups|groups|testSourceDirectory)>|<phase>none|<Compile\s+Remove=["'][^"']*\.[cfv][sb]|\bexclude(?:Tags|TestsMatching|Categories)?[ \t(]+["'][^"'\n]*["']|\bincludeTestsMatching\b[^\n]*|\b(?:isI|i)gnoreFailures\b[ \t]*=?[ \t]*true|\b[tT]est\w{0,50}\b[^{}\n]{0,100}\{[^}]{0,1000}\b(?:(?:isE|e)nabled[ \t]*=[ \t]*false|onlyIf\b)/g,
     what: leftOut,
   },
   {
@@ -123,13 +126,13 @@ const selectionRules: readonly Rule[] = [
   {
     files: pipelines,
     brings:
-      /(?:continue-on-error|allow_failure|continueOnError):[ \t]*true|^[ \t-]*if:[ \t]*(?:\$\{\{[ \t]*)?false\b|\|\|[ \t]*(?:true|:|exit 0)|\bset \+e\b|when:[ \t]*(?:never|manual)/gm,
+      /(?:continue-on-error|allow_failure|continueOnError):[ \t]*true|^[ \t-]*if:[ \t]*(?:\$\{\{[ \t]*)?false\b|\|\|[ \t]*(?:true|:|exit 0)|\bset \+e\b|when:[ \t]*never/gm,
     what: 'a step of the pipeline may fail unseen, or is left out',
   },
   {
     files: pipelines,
     brings:
-      /^[ \t-]*(?:run:[ \t]*)?[^#\n:]*\b(?:test|check|lint|pytest|vitest|jest|tsc|rspec|phpunit|clippy)\b[^#\n:]*$/gm,
+      /^[ \t-]*(?:run:[ \t]*)?[^#\n:]{0,300}\b(?:test|check|lint|pytest|vitest|jest|tsc|rspec|phpunit|clippy)\b[^#\n:]{0,300}$/gm,
     compare: 'lost',
     what: 'the pipeline no longer runs a check',
   },
@@ -223,8 +226,10 @@ const suppressionRules = silencers.map(
 );
 
 /** What is tested by its name: its words, whatever joins them. */
-const mockOf = (subject: string): RegExp =>
-  new RegExp(
+const mockOf = (name: string): RegExp => {
+  const subject = name.replace(/[^\w-]/g, '\\$&').replace(/[-_]+/g, '[-_]?');
+  if (subject === '') return /(?!)/g;
+  return new RegExp(
     [
       raw`\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\(\s*["'\x60](?:[^"'\x60\n]*\/)?${subject}(?:\.\w+)?["'\x60](?![^;]{0,200}(?:importActual|importOriginal|requireActual))`,
       raw`\bspyOn\(\s*${subject}\s*,[^;]{0,120}\.mock(?:Return|Resolved|Implementation)`,
@@ -233,6 +238,7 @@ const mockOf = (subject: string): RegExp =>
     ].join('|'),
     'gi',
   );
+};
 
 const testRules: readonly Rule[] = [
   { files: sources, brings: mockOf, what: 'it replaces the very thing that it tests' },

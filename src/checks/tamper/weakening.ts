@@ -46,7 +46,7 @@ export function cannotFail(script: string): boolean {
 
 /** What a command may be given without running less: it says more, or looks harder. */
 export const harmless =
-  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace)|auto|error|verbose|dot|spec|junit|default|\d+)$/;
+  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace|logger\S*|testdox|format\S*)|auto|error|verbose|dot|spec|junit|trx|documentation|progress|default|\d+)$/;
 /** After these the rest of a line is no longer what it was. */
 const diverts = /^(?:exit|return|cd|exec|export|set|source|\.|alias|trap|eval|false|!|if|for|while|function|\w+=.*)$/;
 
@@ -61,15 +61,27 @@ export function keepsCommands(before: string, after: string): boolean {
     ),
   ) as [readonly (readonly string[])[], readonly (readonly string[])[]];
   const isIn = (words: readonly string[]): boolean =>
-    is.some(
-      other =>
-        words.every((word, at) => other[at] === word) && other.slice(words.length).every(word => harmless.test(word)),
-    );
+    is.some(other => isWithin(words, other)) || installs.test(words.join(' '));
   return was.every(words => !/^[\w./-]+$/.test(words[0] ?? '') || says.test(words[0] ?? '') || isIn(words));
 }
 /** Commands that prove nothing themselves. */
+const installs = /^\S+ (?:-\S+ )*(?:ci|i|install|sync|restore|add|download|mod|get|update)\b/;
 const says =
   /^(?:echo|printf|cd|set|export|mkdir|rm|cp|mv|source|\.|true|:|exit|return|trap|if|then|else|fi|for|do|done|while|sleep|local|shift|unset|pwd|ls|cat|\w+=.*)$/;
+
+/** Set for a command alone, and nobody's choice of tests. */
+const plainVariable =
+  /^(?:cross-env|NODE_ENV=test|(?:CI|TZ|FORCE_COLOR|NO_COLOR|RUST_BACKTRACE|PYTHONUNBUFFERED)=\w+)$/;
+
+/** Its words are there in their order, and nothing but harmless ones between them. */
+function isWithin(words: readonly string[], other: readonly string[]): boolean {
+  let found = 0;
+  for (const word of other) {
+    if (word === words[found]) found += 1;
+    else if (found === 0 ? !plainVariable.test(word) : !harmless.test(word)) return false;
+  }
+  return found === words.length;
+}
 
 /** Whether every command of a line still stands in another as it was, in its order, and its failure counts there too. */
 export function stillHolds(before: string, after: string): boolean {
@@ -79,9 +91,7 @@ export function stillHolds(before: string, after: string): boolean {
   const left = [...old];
   for (const words of now) {
     const [first] = left;
-    const isFirst =
-      first?.every((word, at) => words[at] === word) && words.slice(first.length).every(word => harmless.test(word));
-    if (isFirst) left.shift();
+    if (first !== undefined && isWithin(first, words)) left.shift();
     else if (diverts.test(words[0] ?? '')) return false;
   }
   return old.length > 0 && left.length === 0;

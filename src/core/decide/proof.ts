@@ -44,14 +44,14 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
     .filter(name => !outcomes.some(outcome => outcome.name === name))
     .map((name): CheckOutcome => ({ name, passed: false, detail: 'It did not run.', durationMs: 0 }));
   for (const [at, outcome] of [...outcomes, ...missing].entries()) {
-    const { name: check, passed, durationMs, flaky, usage, performer = nobody } = outcome;
+    const { name: check, passed, durationMs, flaky, tests, usage, performer = nobody } = outcome;
     const because = passed
       ? `${check} passed${flaky ? ', flaky' : ''}`
       : `the claim was refused: the check "${check}" failed`;
     const remaining = outcomes.length + missing.length - 1 - at;
     const detail = takeLastCharacters(outcome.detail, 2_000);
     if (usage !== undefined) events.push({ type: 'usage.recorded', iteration, performer, task, usage });
-    const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky };
+    const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky, tests };
     const again = passed ? {} : refusalOf(state, task, detail);
     events.push({ type: 'check.ended', ...about, ...again });
     if (!passed) break;
@@ -144,7 +144,7 @@ function askAgain(state: State, claim: Claim, { name, detail }: CheckOutcome): r
 export const checked: Decide<'checked'> = (state, input) => {
   const claim = state.claims.open.find(one => one.iteration === input.iteration);
   const isWhole = input.doubts !== undefined && state.settings.tamperScreen && !state.settings.worktreePerTask;
-  const settled = isWhole ? closeSettledDoubts(state, input.doubts) : [];
+  const settled = isWhole ? closeSettledDoubts(state, doubtsOf(state, input)) : [];
   const events = claim === undefined ? [] : [...judged(state, input, claim), ...settled];
   if (input.wrote !== true || events.length === 0) return events;
   const label = `after the checks of iteration ${input.iteration}`;
@@ -161,13 +161,30 @@ function leftOutWords({ checkpoints: { latest } }: State, { leftOut = [] }: Inpu
   return `; left out, because only a crashed attempt had touched it and the checks pass without: ${someOf(leftOut)}${where}`;
 }
 
+/** Fewer tests ran than when the last task was closed, or than before any work: the runner itself says so. */
+function countDoubt(state: State, { name, tests }: CheckOutcome): readonly Doubt[] {
+  const before =
+    state.claims.lastChecks[name]?.testsProven ?? state.loop.baseline?.find(one => one.check === name)?.tests;
+  if (before === undefined || (tests !== undefined && tests >= before)) return [];
+  const detail = `${plural(before, 'test')} ran before, ${tests === undefined ? 'not counted now' : `${tests} now`}`;
+  const severity = tests === undefined ? 'report' : 'refuse';
+  const kind = 'fewer-tests';
+  return [{ kind, path: name, detail, severity, fingerprint: JSON.stringify([kind, name, detail]) }];
+}
+
+/** A fork began before other tasks brought their tests, so that its number says nothing. */
+function doubtsOf(state: State, { doubts, outcomes }: InputOf<'checked'>): readonly Doubt[] {
+  if (doubts === undefined || !state.settings.tamperScreen || state.settings.worktreePerTask) return doubts ?? [];
+  return [...doubts, ...outcomes.filter(one => one.passed).flatMap(one => countDoubt(state, one))];
+}
+
 function judged(state: State, input: InputOf<'checked'>, claim: Claim): readonly NewEvent[] {
   const { outcomes } = input;
   const { task } = claim;
   const events = checkEvents(state, input, task);
   const passed = events.every(one => one.type !== 'check.ended' || one.passed);
   const { acceptedFindings: accepted } = state.claims;
-  const doubts = (input.doubts ?? []).filter(one => !accepted.includes(one.fingerprint));
+  const doubts = doubtsOf(state, input).filter(one => !accepted.includes(one.fingerprint));
   const mayChangeTests = findTask(state.tasks, task)?.spec.mayChangeTests === true;
   const open = doubts.filter(one => one.severity === 'refuse' && !(mayChangeTests && aboutTests.has(one.kind)));
   if (passed && open.length > 0 && input.judged !== true)

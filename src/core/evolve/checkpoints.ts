@@ -32,8 +32,9 @@ function claimRefused(state: State, { iteration, task }: Proof, rejection: strin
 }
 
 export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
-  const { check, passed, iteration } = event;
-  const lastChecks = { ...state.claims.lastChecks, [check]: { passed, iteration } };
+  const { check, passed, iteration, tests } = event;
+  const { testsProven } = state.claims.lastChecks[check] ?? {};
+  const lastChecks = { ...state.claims.lastChecks, [check]: { passed, iteration, tests, testsProven } };
   const checked = update(state, 'claims', { lastChecks });
   if (!passed) {
     const { echo, times, task } = event;
@@ -43,6 +44,21 @@ export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
   }
   return event.remaining > 0 || !state.settings.worktreePerTask ? checked : toMerge(checked, iteration, event.level);
 }
+
+type LastChecks = State['claims']['lastChecks'];
+
+const eachCheck = (checks: LastChecks, fold: (one: LastChecks[string]) => LastChecks[string]): LastChecks =>
+  Object.fromEntries(Object.entries(checks).map(([check, one]) => [check, fold(one)]));
+
+/** A closed task: from now on as many tests as ran for it are those that were there before. */
+export const testsProven = (checks: LastChecks, iteration: number): LastChecks =>
+  eachCheck(checks, one =>
+    one.iteration === iteration && one.passed && one.tests !== undefined ? { ...one, testsProven: one.tests } : one,
+  );
+
+/** Files went back or aside, and tests with them. */
+export const testsForgotten = (checks: LastChecks): LastChecks =>
+  eachCheck(checks, ({ testsProven: _, ...one }) => one);
 
 const toMerge = (state: State, iteration: number, level?: ProofLevel): State =>
   update(state, 'claims', {
@@ -233,6 +249,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
   const back: State = {
     ...state,
     tasks,
+    claims: { ...state.claims, lastChecks: testsForgotten(state.claims.lastChecks) },
     checkpoints: {
       ...state.checkpoints,
       restoreDue: undefined,

@@ -28,6 +28,7 @@ import {
   mergeEnded,
   restoreAsked,
   settingsChanged,
+  testsProven,
   withoutSpans,
   workAccepted,
   workCommitted,
@@ -121,7 +122,11 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const { task, iteration } = event;
   return {
     ...markUnsaved(closed, task),
-    claims: { ...claims, open: claims.open.filter(claim => claim.task !== task) },
+    claims: {
+      ...claims,
+      open: claims.open.filter(claim => claim.task !== task),
+      lastChecks: testsProven(claims.lastChecks, iteration),
+    },
     streaks: { ...closed.streaks, ...resets.taskClosed },
     memory: {
       ...remember(memory, 'successes', `${task} ${about?.spec.title ?? ''}: ${event.because}${howDone(state, event)}`),

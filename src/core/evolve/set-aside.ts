@@ -3,7 +3,7 @@
 import type { EventOf } from '../event.ts';
 import { queueCheckpoint, type State, update, withTask } from '../state.ts';
 import { findTask } from '../task.ts';
-import { withoutSpans } from './checkpoints.ts';
+import { testsForgotten, withoutSpans } from './checkpoints.ts';
 
 /** The files are saved as they are now: what the next task changes is told by that. */
 export function workSetAside(state: State, event: EventOf<'work.set-aside'>): State {
@@ -11,7 +11,8 @@ export function workSetAside(state: State, event: EventOf<'work.set-aside'>): St
   const { spans = [], since = checkpoint } = findTask(state.tasks, task) ?? {};
   const aside = { spans, checkpoint, since, commit, paths, count, kept, returns };
   const without = withTask(state, task, one => ({ ...withoutSpans(one), aside }));
-  const left = update(without, 'checkpoints', { unfinished: undefined });
+  const claims = { lastChecks: testsForgotten(state.claims.lastChecks) };
+  const left = update(update(without, 'claims', claims), 'checkpoints', { unfinished: undefined });
   return queueCheckpoint(left, { kind: 'set-aside', label: `${task} was set aside` });
 }
 
