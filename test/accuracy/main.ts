@@ -5,8 +5,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Detector, type Figure, isReached, readRows, type SetName } from './figure.ts';
+import { stuckDetector } from './stuck.ts';
 
-const detectors: readonly Detector[] = [];
+const detectors: readonly Detector[] = [stuckDetector];
 
 const { values } = parseArgs({ options: { misses: { type: 'string' } } });
 const page = join(import.meta.dirname, '..', '..', 'docs', 'accuracy.md');
