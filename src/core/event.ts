@@ -1,6 +1,6 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
-import type { Repetition } from '../messages/repetition.ts';
+import type { Repetition } from '../messages/progress.ts';
 import type { Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
@@ -217,6 +217,7 @@ export type Event =
         /** It ended well and did not claim its task. */
         unclaimed?: true;
         repetition?: Repetition;
+        progress?: true; // it brought its task on: no used-up attempt
         waitUntil?: number;
         waitFor?: 'backoff' | 'limit-reset';
       }
@@ -256,6 +257,7 @@ export type Event =
         /** What it printed without times, numbers, paths, and how often this task was refused for it in a row; from 0.5 on. */
         echo?: string;
         times?: number;
+        progress?: true;
         /** With the last one that passed: what they show together, for a merge that closes the task. */
         level?: ProofLevel;
       }
@@ -334,6 +336,7 @@ export type Event =
           files?: readonly string[];
           /** Of a task's fork rather than of the loop's folder. */
           fork?: boolean;
+          progress?: true;
           because: Because;
         }
     >

@@ -22,6 +22,7 @@ import {
   setTask,
   type Task,
   type TaskTable,
+  type TrailStep,
 } from './task.ts';
 
 /** An iteration that a performer is working on. */
@@ -273,6 +274,7 @@ export interface State {
   readonly questions: Questions;
   readonly memory: Memory;
   readonly checkpoints: CheckpointState;
+  readonly trail: readonly TrailStep[]; // the last iterations of open tasks, see `memory.ts`
   readonly control: Control;
 }
 
@@ -329,6 +331,7 @@ export const initialState: State = {
     obstacles: [],
   },
   checkpoints: { due: [], made: 0, restores: 0, commitsDue: [], uncommitted: [] },
+  trail: [],
   control: {},
 };
 
@@ -480,7 +483,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 12;
+export const stateVersion = 13;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

@@ -1,4 +1,4 @@
-// Whether a task moves: a pure function over its last iterations, what each said and what it left; the first rule that holds names what is wrong.
+// The progress of a task: one pure function over its last iterations, what each said and left; the first rule that holds names what is wrong.
 
 /** One iteration of a task. All texts are normalised; `undefined`: not known. */
 export interface Step {
@@ -121,7 +121,7 @@ function factsOf(said: string, isIdle: boolean): Facts {
 const fresh = { topicsMin: 2, share: 0.4 } as const;
 
 /** It names something that no text before it named: anything exact, or several words of substance. */
-export function bringsNews(
+function bringsNews(
   said: string,
   before: readonly string[],
   isIdle = false,
@@ -180,6 +180,8 @@ interface Judged {
   readonly step: Step;
   /** Fewer failures, another answer of the check, a new item of the report. */
   readonly moved: boolean;
+  /** Fewer failures, and not with files that stayed as they were. */
+  readonly fell: boolean;
   readonly returned: boolean;
   readonly changed: boolean;
   readonly news: boolean;
@@ -189,37 +191,57 @@ interface Judged {
 const known = (texts: readonly (string | undefined)[]): readonly string[] =>
   texts.filter(text => text !== undefined && text !== '') as readonly string[];
 
-/** Fewer failures by its words or by the check, another answer of the check, or a new item of the report. */
-function hasMoved(
-  { said, check = '', report = '' }: Step,
-  before: readonly Step[],
-  isSame: boolean,
-  changed: boolean,
-): boolean {
+/** Fewer failures, by its words or by the check. */
+const hasFewer = ({ said, check = '' }: Step, before: readonly Step[], isSame: boolean): boolean =>
+  hasFallen(said, known(before.map(one => one.said))) ||
+  (!isSame && hasFallen(check, known(before.map(one => one.check))));
+
+/** The check prints what it never printed, and no numbers say whether that is better. */
+function hasOtherAnswer({ check = '' }: Step, before: readonly Step[]): boolean {
   const checks = known(before.map(one => one.check));
-  const isOther = changed && checks.length > 0 && check !== '' && leftIn(check).size === 0 && !checks.includes(check);
-  return (
-    isOther ||
-    hasFallen(said, known(before.map(one => one.said))) ||
-    (!isSame && hasFallen(check, checks)) ||
-    bringsNews(report, known(before.map(one => one.report)), false, 1)
-  );
+  return checks.length > 0 && check !== '' && leftIn(check).size === 0 && !checks.includes(check);
 }
 
+/** What failed without a word has its error to say. */
+const wordsIn = ({ said, error = '' }: Step): string => (said === '' ? error : said);
+
+/** The same words, whatever stands between them. */
+const plain = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+const isAmong = (said: string, texts: readonly string[]): boolean =>
+  said !== '' && texts.some(one => plain(one) === plain(said));
+
+const nothing = { moved: false, fell: false, returned: false, changed: false, news: false, barren: false } as const;
+
 function judge(step: Step, before: readonly Step[]): Judged {
-  const { said, tree } = step;
+  const { tree, report = '' } = step;
+  const said = wordsIn(step);
   const last = before.at(-1);
   // The first one is what the others are compared with.
-  if (last === undefined) return { step, moved: false, returned: false, changed: false, news: false, barren: false };
+  if (last === undefined) return { step, ...nothing };
   const isSame = tree !== undefined && tree === last.tree;
   const isBack = !isSame && tree !== undefined && before.some(one => one.tree === tree);
   const changed = tree !== undefined && !isSame && !isBack;
-  const moved = hasMoved(step, before, isSame, changed);
-  const texts = known(before.map(one => one.said));
-  const isEqual = texts.some(one => one.toLowerCase() === said.toLowerCase());
+  const fewer = hasFewer(step, before, isSame);
+  const isOther = changed && hasOtherAnswer(step, before);
+  const moved = fewer || isOther || bringsNews(report, known(before.map(one => one.report)), false, 1);
+  const texts = known(before.map(wordsIn));
+  const isEqual = isAmong(said, texts);
   const news = !isEqual && bringsNews(said, texts, isSame, isSame ? fresh.topicsMin : 1);
   const isIdle = isSame ? !news : isEqual || (tree === undefined && said === '');
-  return { step, moved, returned: isBack && !moved, changed, news, barren: !moved && (isBack || isIdle) };
+  return {
+    step,
+    moved,
+    fell: fewer && !isSame,
+    returned: isBack && !moved,
+    changed,
+    news,
+    barren: !moved && (isBack || isIdle),
+  };
 }
 
 function judged(trail: readonly Step[]): readonly Judged[] {
@@ -296,5 +318,11 @@ export function findStandstill(trail: readonly Step[]): Standstill | undefined {
 export function isProgress(trail: readonly Step[]): boolean {
   const last = judged(trail).at(-1);
   if (last === undefined) return false;
-  return last.moved || (last.changed && !last.barren && last.step.check === undefined && last.step.error === undefined);
+  return last.fell || (last.changed && !last.barren && last.step.check === undefined && last.step.error === undefined);
+}
+
+/** It left other files than ever before, and its words tell what of. */
+export function isNewWork(trail: readonly Step[]): boolean {
+  const last = judged(trail).at(-1);
+  return last?.changed === true && last.news;
 }

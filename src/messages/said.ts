@@ -1,4 +1,4 @@
-// What a text says when what differs from run to run is taken out: times, ids, ports, temporary paths. Numbers, names and other paths stay, for they are news.
+// The comparable part of a text: without times, ids, ports and temporary paths, which differ from run to run. Numbers, names and other paths are news.
 
 const normalisedCharsMax = 1_000;
 /** More than this from either end cannot reach the result. */
@@ -48,4 +48,16 @@ export function comparable(text: string): string {
   // What is cut or blanked can bring a number and its unit together: each pass has fewer digits than the one before.
   while (after !== before) [before, after] = [after, cut(blanked(after), normalisedCharsMax)];
   return after;
+}
+
+/** Its last paragraph begins like an error of a program: such words end no work, whatever the exit code is. */
+export function endsInError(text: string): boolean {
+  const last =
+    text
+      .trim()
+      .split(/\n\s*\n/)
+      .at(-1) ?? '';
+  return /^(?:\S+: )?(?:(?:api|fatal|internal|type|reference|syntax|runtime) ?)?(?:error|exception|fatal|panic|traceback)\b/i.test(
+    last.trim(),
+  );
 }

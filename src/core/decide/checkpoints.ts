@@ -3,6 +3,7 @@
 import { plural } from '../../text/format.ts';
 import { type Escalation, type EventOf, madeLabel, type NewEvent, noIteration } from '../event.ts';
 import type { Decide, Question } from '../input.ts';
+import { movesOn, withTree } from '../memory.ts';
 import type { State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
@@ -34,7 +35,11 @@ export const checkpointed: Decide<'checkpointed'> = (state, { mark, ref, sha256,
   const { iteration, kind, request, task } = due;
   const label = madeLabel(due, files !== undefined);
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
-  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, because: label };
+  // A claim that is still to be checked is judged by what the check says.
+  const isClaimed = state.claims.open.some(one => one.iteration === iteration);
+  const isWork = kind === 'iteration' && state.iterations.last?.iteration === iteration && !isClaimed;
+  const progress = isWork ? movesOn(withTree(state, { iteration, kind, tree: mark.tree }), task) : undefined;
+  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, progress, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];
 };
 
