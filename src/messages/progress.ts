@@ -212,6 +212,9 @@ const plain = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim();
 
+/** Where files changed, a number that goes up (the fifth note) tells nothing of what they are; one that goes down is a count. */
+const withoutNumbers = (text: string): string => text.replace(/(?<![\w./-])#?\d[\d.,:%]*(?![\w/])/g, ' ');
+
 const isAmong = (said: string, texts: readonly string[]): boolean =>
   said !== '' && texts.some(one => plain(one) === plain(said));
 
@@ -231,7 +234,7 @@ function judge(step: Step, before: readonly Step[]): Judged {
   const moved = fewer || isOther || bringsNews(report, known(before.map(one => one.report)), false, 1);
   const texts = known(before.map(wordsIn));
   const isEqual = isAmong(said, texts);
-  const news = !isEqual && bringsNews(said, texts, isSame, isSame ? fresh.topicsMin : 1);
+  const news = !isEqual && (isSame ? bringsNews(said, texts, true) : bringsNews(withoutNumbers(said), texts, false, 1));
   const isIdle = isSame ? !news : isEqual || (tree === undefined && said === '');
   return {
     step,
