@@ -1,6 +1,6 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
-import type { Repetition } from '../messages/repetition.ts';
+import type { Repetition } from '../messages/progress.ts';
 import type { NotedObstacle, Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
@@ -219,6 +219,7 @@ export type Event =
         /** It ended well and did not claim its task. */
         unclaimed?: true;
         repetition?: Repetition;
+        progress?: true; // it brought its task on: no used-up attempt
         waitUntil?: number;
         waitFor?: 'backoff' | 'limit-reset';
       }
@@ -260,6 +261,7 @@ export type Event =
         /** What it printed without times, numbers, paths, and how often this task was refused for it in a row; from 0.5 on. */
         echo?: string;
         times?: number;
+        progress?: true;
         /** With the last one that passed: what they show together, for a merge that closes the task. */
         level?: ProofLevel;
       }
@@ -342,6 +344,7 @@ export type Event =
           fork?: boolean;
           /** Where HEAD stood, when the loop began, went on, or merged: from here on it must. */
           head?: Head;
+          progress?: true;
           because: Because;
         }
     >

@@ -1,9 +1,12 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
+import { findStandstill, isNewWork, isProgress, type Standstill, type Step } from '../messages/progress.ts';
 import { type NotedObstacle, type Phase, phases, type Report } from '../messages/report.ts';
+import { comparable } from '../messages/said.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
+import type { TrailStep } from './task.ts';
 
 export const entryCharsMax = 500; // seed 001
 const entriesMax = { recent: 5, errors: 5, successes: 3 } as const;
@@ -198,4 +201,56 @@ export function reportedAfter(
     isPlanned: reported.isPlanned || report.pending.length > 0,
     silent: isNews ? 0 : reported.silent,
   };
+}
+
+// The trail: what the last iterations of each open task said and left, by which a task that stands still is known.
+
+/** Of all tasks together: some work side by side. */
+const stepsMax = 64;
+
+const trailOf = ({ trail }: State, task: string): readonly TrailStep[] => trail.filter(one => one.task === task);
+
+type Ended = EventOf<'iteration.ended'>;
+
+/** Before its files are saved and its claim is checked. */
+const stepOf = ({ iteration, task, failure, echo, excerpt, report }: Omit<Ended, 'at'>): TrailStep => ({
+  iteration,
+  task,
+  said: failure === undefined ? echo : comparable(excerpt),
+  error: failure && echo,
+  report: report && comparable(report.completed.join('; ')),
+});
+
+const withStep = (state: State, iteration: number, part: Partial<Step>): State => ({
+  ...state,
+  trail: state.trail.map(one => (one.iteration === iteration ? { ...one, ...part } : one)),
+});
+
+export const withEnded = (state: State, event: Omit<Ended, 'at'>): State => ({
+  ...state,
+  trail: [...state.trail, stepOf(event)].slice(-stepsMax),
+});
+
+/** A person looked at it, it is over, or its files are others: what comes is compared with nothing before. */
+export const withoutTrail = (state: State, task: string): State =>
+  state.trail.some(one => one.task === task)
+    ? { ...state, trail: state.trail.filter(one => one.task !== task) }
+    : state;
+
+export const withTree = (
+  state: State,
+  { iteration, kind, tree }: { iteration: number; kind: string; tree: string },
+): State => (kind === 'iteration' ? withStep(state, iteration, { tree }) : state);
+
+export const withRefusal = (state: State, { iteration, detail }: { iteration: number; detail: string }): State =>
+  withStep(state, iteration, { check: comparable(detail) });
+
+export const standstillOf = (state: State, task: string): Standstill | undefined =>
+  findStandstill(trailOf(state, task));
+
+export const triesAnew = (state: State, task: string): boolean => isNewWork(trailOf(state, task));
+
+/** Whether the newest iteration of the task brought it on. */
+export function movesOn(state: State, task: string | undefined): true | undefined {
+  return task !== undefined && isProgress(trailOf(state, task)) ? true : undefined;
 }

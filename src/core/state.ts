@@ -23,6 +23,7 @@ import {
   setTask,
   type Task,
   type TaskTable,
+  type TrailStep,
 } from './task.ts';
 
 /** An iteration that a performer is working on. */
@@ -282,6 +283,7 @@ export interface State {
   readonly questions: Questions;
   readonly memory: Memory;
   readonly checkpoints: CheckpointState;
+  readonly trail: readonly TrailStep[]; // the last iterations of open tasks, see `memory.ts`
   readonly control: Control;
 }
 
@@ -338,6 +340,7 @@ export const initialState: State = {
     obstacles: [],
   },
   checkpoints: { due: [], made: 0, restores: 0, commitsDue: [], uncommitted: [] },
+  trail: [],
   control: {},
 };
 

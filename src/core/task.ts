@@ -1,4 +1,5 @@
 // Tasks, their table and their order: what is ready, what waits for what, how far the loop has come.
+import type { Step } from '../messages/progress.ts';
 import { canonical } from '../text/canonical.ts';
 
 export interface TaskSpec {
@@ -123,6 +124,12 @@ export interface Task {
   readonly refusedClaims?: number;
   /** Of a task in rounds: the hash of the document when its first attempt began. */
   readonly documentBefore?: string;
+}
+
+/** One iteration at a task, by which it is told whether the task moves. */
+export interface TrailStep extends Step {
+  readonly task: string;
+  readonly iteration: number;
 }
 
 /** The trees before and after a part of the work. */

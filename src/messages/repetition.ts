@@ -1,12 +1,10 @@
-// Notices that a loop goes round in circles: the same error, two outputs in turn, or one output again and again.
+// The wording of two texts compared: how alike they are, whatever numbers and paths stand in them.
 import { similarity } from '../text/similarity.ts';
 
-const windowIterations = 5; // seed 001, part 2.5
 const ratioMin = 0.9; // seed 001, part 2.5
 /** Below this, one changed word is a tenth of the text: only equality counts. */
 const comparableCharsMin = 20;
 const normalisedCharsMax = 1_000;
-const fingerprintCharsMax = 200;
 /** More than this from either end cannot reach the result. */
 const readCharsMax = 16_384;
 
@@ -43,77 +41,9 @@ export function normalise(text: string): string {
   return joinNumbers(cut(joinNumbers(plain), normalisedCharsMax));
 }
 
-/** Its last paragraph begins like an error of a program: such words end no work, whatever the exit code is. */
-export function endsInError(text: string): boolean {
-  const last =
-    text
-      .trim()
-      .split(/\n\s*\n/)
-      .at(-1) ?? '';
-  return /^(?:\S+: )?(?:(?:api|fatal|internal|type|reference|syntax|runtime) ?)?(?:error|exception|fatal|panic|traceback)\b/i.test(
-    last.trim(),
-  );
-}
-
-/** What makes two errors the same error. */
-export function fingerprint(errorText: string): string {
-  return joinNumbers(normalise(errorText).slice(0, fingerprintCharsMax).toWellFormed());
-}
-
 /** How alike two normalised texts are, or 0 when that is less than `least`; an empty text is like nothing. */
 export function likeness(a: string, b: string, least = ratioMin): number {
   if (a === '' || b === '') return 0;
   if (Math.min(a.length, b.length) < comparableCharsMin) return a === b ? 1 : 0;
   return similarity(a, b, least);
-}
-
-/** Newest last in `recentOutputs` and `errors`; neither holds the iteration that is being judged. */
-export interface Repetition {
-  readonly kind: 'similar' | 'oscillation' | 'same-error';
-  readonly detail: string;
-}
-
-export interface RepetitionQuestion {
-  /** The normalised output of the iteration that just ended. */
-  readonly output: string;
-  readonly recentOutputs: readonly string[];
-  readonly error?: string | undefined;
-  /** The errors of the iterations directly before, in a row. */
-  readonly errors: readonly string[];
-  /** So many equal errors in a row are a repetition; null turns this rule off. */
-  readonly sameErrorMax: number | null;
-}
-
-function findSameError({ error, errors, sameErrorMax }: RepetitionQuestion): Repetition | undefined {
-  if (error === undefined || sameErrorMax === null) return undefined;
-  const print = fingerprint(error);
-  if (print === '') return undefined;
-  let count = 1;
-  while (count <= errors.length && fingerprint(errors[errors.length - count] ?? '') === print) count += 1;
-  if (count < sameErrorMax) return undefined;
-  return { kind: 'same-error', detail: `the same error ${count} times in a row: ${print}` };
-}
-
-function findOscillation({ output, recentOutputs }: RepetitionQuestion): Repetition | undefined {
-  const [a1 = '', b1 = '', a2 = ''] = recentOutputs.slice(-3);
-  const returns = likeness(output, b1);
-  const alternates = likeness(a2, a1);
-  if (returns === 0 || alternates === 0 || likeness(output, a2) > 0) return undefined;
-  return { kind: 'oscillation', detail: 'the last four iterations go back and forth between the same two answers' };
-}
-
-function findSimilar({ output, recentOutputs }: RepetitionQuestion): Repetition | undefined {
-  const recent = recentOutputs.slice(-windowIterations).reverse();
-  for (const [index, earlier] of recent.entries()) {
-    const ratio = likeness(output, earlier);
-    if (ratio === 0) continue;
-    const ago = index === 0 ? 'in the iteration before' : `${index + 1} iterations before`;
-    return { kind: 'similar', detail: `it said ${ratio === 1 ? '' : 'almost '}the same as ${ago}` };
-  }
-  return undefined;
-}
-
-/** The first rule that holds, in this order: same error, oscillation, similar. */
-export function findRepetition(question: RepetitionQuestion): Repetition | undefined {
-  return findSameError(question) ?? findOscillation(question) ?? findSimilar(question);
 }

@@ -1,7 +1,7 @@
 // Prompt of one iteration and the sections that modes share: the stable part comes early, so that caches hold.
 
 import { continuationPrompt } from '../core/handoff.ts';
-import { composeMemory, prefixHash, quoted, refusalEntry } from '../core/memory.ts';
+import { composeMemory, prefixHash, quoted, refusalEntry, standstillOf } from '../core/memory.ts';
 import type { LiveIteration, State } from '../core/state.ts';
 import { findTask, progress, type Task } from '../core/task.ts';
 import type { Problem } from '../documents/document.ts';
@@ -44,8 +44,8 @@ export function refusalSection(state: State, task: Task): string {
     parts.push(`The last claim that ${task.id} is done was not accepted:\n${quoted(task.rejection)}`);
   if (state.memory.lastRejection !== undefined)
     parts.push(`About the last iteration's closing words:\n${quoted(state.memory.lastRejection)}`);
-  if (state.memory.repetition !== undefined && state.iterations.last?.task === task.id)
-    parts.push(`You may be going in circles (${state.memory.repetition.detail}). Try something different.`);
+  const found = standstillOf(state, task.id);
+  if (found !== undefined) parts.push(`You may be going in circles (${found.detail}). Try something different.`);
   const refused = parts.length === 0 ? '' : ['## Not accepted last time', ...parts].join('\n\n');
   return joined([refused, leftSection(task)]);
 }

@@ -8,9 +8,10 @@ import { claims } from './claims.ts';
 import { failures } from './failures.ts';
 import { type Detector, type Figure, isReached, readRows, type SetName } from './figure.ts';
 import { secrets } from './secrets.ts';
+import { stuckDetector } from './stuck.ts';
 import { tamper } from './tamper.ts';
 
-const detectors: readonly Detector[] = [claims, failures, secrets, tamper];
+const detectors: readonly Detector[] = [claims, failures, stuckDetector, tamper, secrets];
 
 const { values } = parseArgs({ options: { misses: { type: 'string' } } });
 const page = join(import.meta.dirname, '..', '..', 'docs', 'accuracy.md');

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findRepetition, fingerprint, normalise } from '../../src/messages/repetition.ts';
-
-const apple = 'i added the parser and its tests but the build still fails on the import';
-const pear = 'reverted everything because another approach through the old scanner seems right';
-const plum = 'wrote documentation for the command line and cleaned the changelog of last week';
-const quiet = { errors: [], sameErrorMax: 3 };
+import { normalise } from '../../src/messages/repetition.ts';
 
 describe('normalising', () => {
   it.each([
@@ -78,72 +73,5 @@ describe('normalising', () => {
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('finding repetition', () => {
-  it('sees nothing in outputs that differ', () => {
-    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [pear, plum] })).toBeUndefined();
-    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [] })).toBeUndefined();
-  });
-
-  it('sees an output that comes again with one word changed', () => {
-    const found = findRepetition({ ...quiet, output: apple.replace('still', 'again'), recentOutputs: [plum, apple] });
-    expect(found?.kind).toBe('similar');
-    expect(found?.detail).toBe('it said almost the same as in the iteration before');
-  });
-
-  it('looks back five iterations and no further', () => {
-    const others = [pear, plum, `${pear} ${plum}`, `${plum} entirely otherwise ${plum}`];
-    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [apple, ...others] })?.kind).toBe('similar');
-    expect(
-      findRepetition({ ...quiet, output: apple, recentOutputs: [apple, ...others, 'something short'] }),
-    ).toBeUndefined();
-  });
-
-  it('names an oscillation before a similarity', () => {
-    expect(findRepetition({ ...quiet, output: pear, recentOutputs: [apple, pear, apple] })?.kind).toBe('oscillation');
-    expect(findRepetition({ ...quiet, output: apple, recentOutputs: [apple, apple, apple] })?.kind).toBe('similar');
-    expect(findRepetition({ ...quiet, output: pear, recentOutputs: [plum, pear, apple] })?.kind).toBe('similar');
-  });
-
-  it('never takes an empty output for a repetition', () => {
-    expect(findRepetition({ ...quiet, output: '', recentOutputs: ['', '', ''] })).toBeUndefined();
-  });
-
-  it('asks short outputs to be equal', () => {
-    expect(
-      findRepetition({ ...quiet, output: 'all tests pass nowx', recentOutputs: ['all tests pass now'] }),
-    ).toBeUndefined();
-    expect(findRepetition({ ...quiet, output: 'all tests pass', recentOutputs: ['all tests pass'] })?.kind).toBe(
-      'similar',
-    );
-  });
-
-  it('counts the same error in a row, whatever its numbers, before anything else', () => {
-    const error = (n: number): string => `TypeError at /w/${n}/a.ts:${n}: x is not a function`;
-    const question = { output: apple, recentOutputs: [apple], error: error(3), sameErrorMax: 3 };
-    expect(findRepetition({ ...question, errors: [error(1), error(2)] })).toEqual({
-      kind: 'same-error',
-      detail: 'the same error 3 times in a row: typeerror at ~ x is not a function',
-    });
-    expect(findRepetition({ ...question, errors: [error(1), 'another error', error(2)] })?.kind).toBe('similar');
-    expect(findRepetition({ ...question, errors: [error(1)] })?.kind).toBe('similar');
-    expect(findRepetition({ ...question, errors: [error(1), error(2)], sameErrorMax: null })?.kind).toBe('similar');
-  });
-
-  it('does not take two errors without text for the same', () => {
-    expect(
-      findRepetition({ output: '', recentOutputs: [], error: '', errors: ['', ''], sameErrorMax: 3 }),
-    ).toBeUndefined();
-  });
-});
-
-describe('the fingerprint of an error', () => {
-  it('is short and stable', () => {
-    const long = `Error 17: ${'words of many kinds '.repeat(50)}`;
-    expect(fingerprint(long).length).toBeLessThanOrEqual(200);
-    expect(fingerprint(fingerprint(long))).toBe(fingerprint(long));
-    expect(fingerprint('Error 17: x')).toBe(fingerprint('Error 18: x'));
   });
 });

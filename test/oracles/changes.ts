@@ -2,7 +2,7 @@
 import type { Event } from '../../src/core/event.ts';
 import type { Input } from '../../src/core/input.ts';
 import type { Settings } from '../../src/core/settings.ts';
-import { type State, unpackState } from '../../src/core/state.ts';
+import { packState, type State, unpackState } from '../../src/core/state.ts';
 import { upcast } from '../../src/ledger/upcast.ts';
 
 import { defaultSettings, findRules, type ModeWord, modeFor } from '../../src/modes/registry.ts';
@@ -217,6 +217,12 @@ export const stateChanges: readonly StateChange[] = [
     },
   },
 ];
+
+/** Today's state without what 0.4.0 had no word for: the trail, from which no other field of an old ledger follows. */
+export function comparedState(state: State): PackedState {
+  const { trail: _, ...known } = packState(state) as PackedState;
+  return known;
+}
 
 /** The keys of the effects that `next` wants, and when it wants to be asked again. */
 export interface RecordedNext {

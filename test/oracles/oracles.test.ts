@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer, EscalationKind, EventType, TerminationReason } from '../../src/core/event.ts';
 import { next } from '../../src/core/next.ts';
-import { initialState, packState, type State, update } from '../../src/core/state.ts';
+import { initialState, type State, update } from '../../src/core/state.ts';
 
 import { decide } from '../../src/modes/decide.ts';
 import { evolve } from '../../src/modes/evolve.ts';
@@ -11,6 +11,7 @@ import { modeNames } from '../../src/modes/registry.ts';
 import { canonical } from '../../src/text/canonical.ts';
 import { everyEvent } from '../core/every-event.ts';
 import {
+  comparedState,
   decisionChanges,
   nextChanges,
   type PackedState,
@@ -71,13 +72,13 @@ function difference(ledger: RecordedLedger, fold: Fold): unknown {
     const event = readEvent(recorded.stored);
     state = fold(state, event);
     const where = `${ledger.name}, event ${index + 1} (${String(recorded.stored['type'])})`;
-    const [got, wanted] = [canonical(withoutNews(packState(state) as PackedState)), wantedState(recorded.state)];
+    const [got, wanted] = [canonical(withoutNews(comparedState(state))), wantedState(recorded.state)];
     if (got !== wanted) return { where, fields: changedFields(got, wanted) };
     const [effects, wantedEffects] = [nextOf(state, event.at, recorded.next), wantedNext(recorded.next)];
     if (effects !== wantedEffects) return { where, next: effects, wanted: wantedEffects };
   }
   const final = wantedState(ledger.final);
-  return canonical(withoutNews(packState(state) as PackedState)) === final
+  return canonical(withoutNews(comparedState(state))) === final
     ? undefined
     : { where: `${ledger.name}, at the end` };
 }

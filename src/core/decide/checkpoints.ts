@@ -10,6 +10,7 @@ import {
   noIteration,
 } from '../event.ts';
 import type { Decide, Displaced, InputOf, Question } from '../input.ts';
+import { movesOn, withTree } from '../memory.ts';
 import { isDisplaced, type State } from '../state.ts';
 import { findTask } from '../task.ts';
 import { closeQuestions, raise } from './questions.ts';
@@ -55,7 +56,12 @@ export const checkpointed: Decide<'checkpointed'> = (state, made) => {
   const { iteration, kind, request, task } = due;
   const label = madeLabel(state, due, { files, documentHash });
   const fork = task !== undefined && state.settings.worktreePerTask ? true : undefined;
-  const about = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, head, because: label };
+  // A claim that is still to be checked is judged by what the check says.
+  const isClaimed = state.claims.open.some(one => one.iteration === iteration);
+  const isWork = kind === 'iteration' && state.iterations.last?.iteration === iteration && !isClaimed;
+  const progress = isWork ? movesOn(withTree(state, { iteration, kind, tree: mark.tree }), task) : undefined;
+  const facts = { iteration, task, ref, kind, label, request, sha256, skipped, fork, files, head, progress };
+  const about = { ...facts, because: label };
   return [{ type: 'checkpoint.made', ...mark, ...about }];
 };
 

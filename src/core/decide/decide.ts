@@ -32,6 +32,7 @@ import { endIteration } from './iteration-ending.ts';
 import { checked, merged } from './proof.ts';
 import { answeredByChange, answerQuestion, askAboutBound, closeQuestions, raise } from './questions.ts';
 import { givenBack, setAside } from './set-aside.ts';
+import { askAboutStandstill } from './standstill.ts';
 
 export { madeLabel } from './checkpoints.ts';
 
@@ -46,6 +47,8 @@ const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => 
   const isOver = evaluateTermination(state, now) !== undefined || boundStop(state) !== undefined;
   if (held || isTaken || isOver) return [];
   if (task === undefined || !isReady(state.tasks, task) || !isFree(state, performer, now)) return [];
+  const asked = askAboutStandstill(state, task);
+  if (asked !== undefined) return asked;
   const attempt = task.attempts + 1;
   const because = whyBegun(state, task, performer);
   const iteration = state.iterations.begun + 1;

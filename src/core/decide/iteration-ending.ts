@@ -1,7 +1,7 @@
 // The end of an iteration: its outcome, claims, waits and questions.
 
 import { readSignals, type Signals } from '../../messages/claims.ts';
-import { endsInError, findRepetition, fingerprint, normalise, type Repetition } from '../../messages/repetition.ts';
+import { comparable, endsInError } from '../../messages/said.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeLastCharacters } from '../../text/text.ts';
 import {
@@ -27,6 +27,7 @@ import {
 } from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
+import { movesOn, standstillOf, withEnded } from '../memory.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { limitFlag } from '../settings.ts';
 import { addUsage, recordUsage } from '../spend.ts';
@@ -103,20 +104,6 @@ function whyEnded(
   return `the agent ended ${took}${unclaimed ? ' without claiming the task' : ' and claims the task'}`;
 }
 
-/** The same error, two outputs in turn, or one output again and again. */
-function repetitionOf({ state, live, failure, outcome }: Ending, echo: string): Repetition | undefined {
-  if (outcome === 'interrupted') return undefined;
-  // Another task's words say nothing about this one.
-  const isSameTask = state.iterations.last === undefined || state.iterations.last.task === live.task;
-  return findRepetition({
-    output: echo,
-    recentOutputs: isSameTask ? state.memory.recentOutputs : [],
-    error: failure === undefined ? undefined : fingerprint(failure.detail),
-    errors: Array.from({ length: state.streaks.sameErrors }, () => fingerprint(state.streaks.lastError)),
-    sameErrorMax: state.settings.sameErrorsToEscalate ?? state.settings.errorsToHandOff,
-  });
-}
-
 /** Why a fresh context takes over: what was asked for, else the first trigger that holds. */
 function handoffOf({ state, live, failure, signals, outcome, spentUsdMicros }: Ending): HandoffTrigger | undefined {
   if (outcome === 'handed-off' && live.handoff?.delivered) return live.handoff.trigger;
@@ -143,9 +130,9 @@ type Ended = Omit<EventOf<'iteration.ended'>, 'at'>;
 function iterationEnded(ending: Ending, chance: number): Ended {
   const { live, performed, failure, signals, outcome, durationMs } = ending;
   const { iteration, task, performer } = live;
-  const echo = normalise(failure?.detail ?? performed.message);
+  const echo = comparable(failure?.detail ?? performed.message);
   const unclaimed = isUnclaimed(ending) || undefined;
-  return {
+  const ended: Ended = {
     type: 'iteration.ended',
     iteration,
     task,
@@ -161,9 +148,16 @@ function iterationEnded(ending: Ending, chance: number): Ended {
     report: signals.report,
     noted: performed.noted?.obstacles.length ? performed.noted.obstacles : undefined,
     toolCalls: performed.toolCalls || undefined,
-    repetition: repetitionOf(ending, echo),
     ...waitAfter(ending, chance),
   };
+  return outcome === 'interrupted' ? ended : { ...ended, ...judgedBy(ending, withEnded(ending.state, ended)) };
+}
+
+/** By its words alone: where there are checkpoints, its files say more later. */
+function judgedBy({ state, live: { task } }: Ending, after: State): Pick<Ended, 'repetition' | 'progress'> {
+  const { kind, detail } = standstillOf(after, task) ?? {};
+  const repetition = kind === undefined || detail === undefined ? undefined : { kind, detail };
+  return { repetition, progress: state.settings.checkpoints ? undefined : movesOn(after, task) };
 }
 
 function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
@@ -294,7 +288,7 @@ function printedAgain(ending: Ending): readonly NewEvent[] | undefined {
   const { state, live, performed } = ending;
   const { sameErrorsToEscalate: most } = state.settings;
   if (most === null || !isUnclaimed(ending) || !endsInError(performed.message)) return undefined;
-  const echo = normalise(performed.message);
+  const echo = comparable(performed.message);
   const before = state.memory.recentOutputs.slice(1 - most);
   const isSame =
     state.iterations.last?.task === live.task && before.length === most - 1 && before.every(one => one === echo);

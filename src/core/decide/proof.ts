@@ -1,10 +1,11 @@
 // Proof of a claim: what the answers of checks, of the look at the work, of a judge and of a merge mean, and when a task is closed.
 
-import { normalise } from '../../messages/repetition.ts';
+import { comparable } from '../../messages/said.ts';
 import { plural, someOf } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
 import { type NewEvent, nobody, sameError } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
+import { movesOn, triesAnew, withRefusal } from '../memory.ts';
 import type { State } from '../state.ts';
 import { allTasks, type Doubt, type Finding, type FindingKind, findTask, type ProofLevel } from '../task.ts';
 import { askOrBlock, blockIfSpent } from './claims.ts';
@@ -14,7 +15,7 @@ type Claim = State['claims']['open'][number];
 
 /** How often the task was refused for this output in a row, with this time. */
 function refusalOf(state: State, task: string, detail: string): { readonly echo: string; readonly times: number } {
-  const echo = normalise(detail);
+  const echo = comparable(detail);
   const before = findTask(state.tasks, task)?.refusal;
   return { echo, times: before !== undefined && before.echo === echo ? before.times + 1 : 1 };
 }
@@ -23,8 +24,9 @@ function refusalOf(state: State, task: string, detail: string): { readonly echo:
 function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOutcome): readonly NewEvent[] {
   const { sameErrorsToEscalate: most } = state.settings;
   const { times } = refusalOf(state, task, takeLastCharacters(refused.detail, 2_000));
+  if (movesOn(withRefusal(state, { iteration, detail: takeLastCharacters(refused.detail, 2_000) }), task)) return [];
   const spent = blockIfSpent(state, task);
-  if (spent.length > 0 || most === null || times < most || refused.silent) return spent;
+  if (spent.length > 0 || most === null || times < most || refused.silent || triesAnew(state, task)) return spent;
   const question: Question = {
     kind: 'stuck',
     subjects: [sameError],
@@ -52,7 +54,9 @@ function checkEvents(state: State, { iteration, outcomes }: InputOf<'checked'>, 
     const detail = takeLastCharacters(outcome.detail, 2_000);
     if (usage !== undefined) events.push({ type: 'usage.recorded', iteration, performer, task, usage });
     const about = { iteration, task, check, passed, remaining, detail, durationMs, because, flaky, tests };
-    const again = passed ? {} : refusalOf(state, task, detail);
+    const again = passed
+      ? {}
+      : { ...refusalOf(state, task, detail), progress: movesOn(withRefusal(state, { iteration, detail }), task) };
     events.push({ type: 'check.ended', ...about, ...again });
     if (!passed) break;
   }

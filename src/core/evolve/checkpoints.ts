@@ -1,7 +1,7 @@
 // Folds of checks, merges, checkpoints, restores and commits.
 
 import { type CheckpointMark, type EventOf, nobody, noIteration } from '../event.ts';
-import { refusalEntry, remember } from '../memory.ts';
+import { refusalEntry, remember, withRefusal, withTree } from '../memory.ts';
 import {
   type CheckpointDue,
   markUnsaved,
@@ -13,7 +13,7 @@ import {
   withTask,
 } from '../state.ts';
 import { allTasks, findTask, type ProofLevel, setTask, type Task, type WorkSpan } from '../task.ts';
-import { resets } from './streaks.ts';
+import { resets, withProgress } from './streaks.ts';
 
 /** A task that was worked on or claimed is open again. */
 export const released = (task: Task): Task => ({ ...task, status: task.status === 'active' ? 'pending' : task.status });
@@ -38,7 +38,9 @@ export function checkEnded(state: State, event: EventOf<'check.ended'>): State {
   const checked = update(state, 'claims', { lastChecks });
   if (!passed) {
     const { echo, times, task } = event;
-    const refused = claimRefused(checked, event, `${event.because}\n${event.detail}`, true);
+    const told = withRefusal(checked, event);
+    const counted = event.progress ? withProgress(told, event.task) : told;
+    const refused = claimRefused(counted, event, `${event.because}\n${event.detail}`, true);
     if (echo === undefined || times === undefined) return refused;
     return withTask(refused, task, one => ({ ...one, refusal: { echo, times } }));
   }
@@ -204,7 +206,9 @@ export function checkpointMade(state: State, event: EventOf<'checkpoint.made'>):
   const mark: CheckpointMark = { checkpoint, number, commit, tree, left };
   const isWork = !fork && worker(state, task) !== undefined && before !== undefined && before.tree !== tree;
   const worked = isWork ? withWork(state, worker(state, task) ?? '', before, event) : state;
-  const made = update(worked, 'checkpoints', { due, made: Math.max(state.checkpoints.made, number) });
+  const told = withTree(worked, event);
+  const moved = event.progress && task !== undefined ? withProgress(told, task) : told;
+  const made = update(moved, 'checkpoints', { due, made: Math.max(state.checkpoints.made, number) });
   if (fork)
     return task === undefined ? made : withTask(made, task, one => ({ ...one, spans: [{ from: '', to: tree }] }));
   const isForRestore = restoreDue !== undefined && order?.kind === 'before-restore';
@@ -250,6 +254,7 @@ export function checkpointRestored(state: State, event: EventOf<'checkpoint.rest
     ...state,
     tasks,
     claims: { ...state.claims, lastChecks: testsForgotten(state.claims.lastChecks) },
+    trail: [],
     checkpoints: {
       ...state.checkpoints,
       restoreDue: undefined,

@@ -2,7 +2,7 @@
 
 import { oneLine, takeCharacters } from '../../text/text.ts';
 import { type Event, type EventOf, type EventType, nobody, noIteration, sameError } from '../event.ts';
-import { obstaclesClosed, remember } from '../memory.ts';
+import { obstaclesClosed, remember, withoutTrail } from '../memory.ts';
 import { closedBreaker, opened } from '../scheduling.ts';
 import { houseSettings } from '../settings.ts';
 import { addUsage } from '../spend.ts';
@@ -121,7 +121,7 @@ function taskClosed(state: State, event: EventOf<'task.closed'>): State {
   const checkpoints = { ...closed.checkpoints, unfinished: unfinished === event.task ? undefined : unfinished };
   const { task, iteration } = event;
   return {
-    ...markUnsaved(closed, task),
+    ...withoutTrail(markUnsaved(closed, task), task),
     claims: {
       ...claims,
       open: claims.open.filter(claim => claim.task !== task),
@@ -188,8 +188,9 @@ function escalationAnswered(state: State, event: EventOf<'escalation.answered'>)
   if (escalation === undefined || event.late) return state;
   const { kind, task, subjects } = escalation;
   const closed = update(state, 'questions', { open: state.questions.open.filter(one => one.id !== event.id) });
-  const answered = task === undefined ? closed : withTask(closed, task, taskFreed);
-  if (event.by === 'ralph') return answered;
+  const freed = task === undefined ? closed : withTask(closed, task, taskFreed);
+  if (event.by === 'ralph') return freed;
+  const answered = task === undefined ? freed : withoutTrail(freed, task);
   // Ledgers of 0.4 do not say that it is about one error.
   const isSameError = subjects?.includes(sameError) === true;
   const isAboutFailures = kind === 'stuck' && task === undefined;
@@ -206,6 +207,7 @@ function resumed(state: State, event: EventOf<'loop.resumed'>): State {
     const blockedSinceProgress = countsBlocked(state) ? 0 : state.streaks.blockedSinceProgress;
     return {
       ...state,
+      trail: [],
       control: {},
       streaks: { ...state.streaks, ...resets.loopReopened, blockedSinceProgress },
       spend: { ...state.spend, countedUntil: event.at },
@@ -279,7 +281,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'task.closed': taskClosed,
   'task.reopened': (state, event) =>
     markUnsaved(
-      withTask(withBlockedLess(state, event.task), event.task, task => ({
+      withTask(withBlockedLess(withoutTrail(state, event.task), event.task), event.task, task => ({
         ...taskFreed(task),
         maybeExecuted: undefined,
         status: 'pending',

@@ -3,7 +3,15 @@
 import type { EventOf } from '../event.ts';
 import { countsAsAttempt, failsToStart, failureRules, isCrash, isCrashAttempt } from '../failure.ts';
 import { isAdvance } from '../handoff.ts';
-import { carriedReport, hasNewItem, hasNewStep, obstaclesAfter, remember, reportedAfter } from '../memory.ts';
+import {
+  carriedReport,
+  hasNewItem,
+  hasNewStep,
+  obstaclesAfter,
+  remember,
+  reportedAfter,
+  withEnded,
+} from '../memory.ts';
 import { closedBreaker, withFailure } from '../scheduling.ts';
 import {
   countedUsdMicros,
@@ -22,7 +30,7 @@ import {
 } from '../state.ts';
 import { findTask } from '../task.ts';
 import { released } from './checkpoints.ts';
-import { resets, streaksAfter } from './streaks.ts';
+import { resets, streaksAfter, withProgress } from './streaks.ts';
 
 type Ended = EventOf<'iteration.ended'>;
 
@@ -253,7 +261,8 @@ export function iterationEnded(state: State, event: Ended): State {
     attempts: counts.isAttempt ? one.attempts : Math.max(0, one.attempts - 1),
     maybeExecuted: failure?.kind === 'lost-reply' || one.maybeExecuted,
   }));
-  return markShown(freed, task);
+  const told = counts.isTry ? withEnded(freed, event) : freed;
+  return markShown(event.progress && counts.isAttempt ? withProgress(told, task) : told, task);
 }
 
 export function nudged(state: State, event: EventOf<'iteration.nudged'>): State {

@@ -2,7 +2,7 @@
 
 import type { EventOf } from '../event.ts';
 import { countsAsError, failsToStart } from '../failure.ts';
-import type { Streaks } from '../state.ts';
+import { isSingleTask, type State, type Streaks, update, withTask } from '../state.ts';
 
 const noFailures = { errors: 0, failures: 0, sameErrors: 0, terminations: 0, failedStarts: 0 } as const;
 
@@ -10,7 +10,7 @@ const noFailures = { errors: 0, failures: 0, sameErrors: 0, terminations: 0, fai
 export const resets = {
   /** `iteration.ended`, and its performer did not fail. */
   iterationWentWell: { ...noFailures, lastError: '' },
-  /** `iteration.ended` or `checkpoint.made`, with something new in the report or in the tree. */
+  /** `iteration.ended`, `checkpoint.made` or `check.ended`, with something new in the report, in the tree or in what a check says. */
   somethingNew: { sinceProgress: 0 },
   /** `task.closed` */
   taskClosed: { sinceProgress: 0, blockedSinceProgress: 0 },
@@ -54,4 +54,10 @@ function rateLimitsAfter(before: Streaks['rateLimits'], event: Ended): Streaks['
   if (outcome === 'interrupted' || (outcome === 'failed' && failure !== undefined)) return before;
   const { [performer]: _served, ...others } = before;
   return others;
+}
+
+/** It was no used-up attempt, and no standstill of the one task. */
+export function withProgress(state: State, task: string): State {
+  const counted = withTask(state, task, one => ({ ...one, attempts: Math.max(0, one.attempts - 1) }));
+  return isSingleTask(state) ? update(counted, 'streaks', resets.somethingNew) : counted;
 }

@@ -147,11 +147,11 @@ describe('waits', () => {
 describe('identical errors', () => {
   const fail = (story: Story, detail: string) => story.iteration('A', failed('process', detail));
 
-  it('given three that differ only in numbers and times, then the third asks a human', () => {
+  it('given three that differ only in times and ids, then the third asks a human', () => {
     const story = new Story({}, [spec('A')]);
-    expect(types(fail(story, 'line 12: cannot find module x at 10:01'))).toEqual(['iteration.ended']);
-    expect(types(fail(story, 'line 14: cannot find module x at 10:02'))).toEqual(['iteration.ended']);
-    const third = fail(story, 'line 90: cannot find module x at 11:59');
+    expect(types(fail(story, 'run 9fceb02d0a: cannot find module x at 10:01'))).toEqual(['iteration.ended']);
+    expect(types(fail(story, 'run 17aa02d0ff: cannot find module x at 10:02'))).toEqual(['iteration.ended']);
+    const third = fail(story, 'run 5be302d0c1: cannot find module x at 11:59');
     expect(types(third)).toEqual(['iteration.ended', 'escalation.raised']);
     expect(only(third, 'escalation.raised')).toMatchObject({
       because: '3 identical errors, 3 allowed (--stuck-threshold)',
