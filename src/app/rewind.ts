@@ -4,13 +4,14 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import type { CheckpointMark, Event, EventOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
-import { initialState, present, type RestoreDue, type State } from '../core/state.ts';
+import { initialState, type RestoreDue, type State } from '../core/state.ts';
 import { allTasks, findTask, type TaskStatus, type TaskThen } from '../core/task.ts';
 import { eventsOf } from '../engine/replay.ts';
 import type { Restored } from '../git/checkpoints.ts';
 import type { GitCheckpoints } from '../git/git-checkpoints.ts';
 import type { Ledger, LoopRow, Verified } from '../ledger/ledger.ts';
 import { evolve } from '../modes/evolve.ts';
+import { present } from '../text/fields.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { type Environment, freshId, loopFolder, resolveRunConfig } from './app.ts';

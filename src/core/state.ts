@@ -468,11 +468,6 @@ export function queueCheckpoint(state: State, order: Partial<CheckpointDue> & Ch
   return update(state, 'checkpoints', { due: [...first, added, ...due.filter(isLast)] });
 }
 
-/** Without what is undefined: an optional field is there or it is not. */
-export function present<Fields extends object>(fields: Fields): Partial<Fields> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
-}
-
 /** A document that shows who is at work is to be written. */
 export const markShown = (state: State, id: string): State =>
   state.settings.policy.documentShows === 'progress' ? markUnsaved(state, id) : state;

@@ -1,6 +1,16 @@
 // Reads the claims in an agent's final message; text is never evidence, so whatever is doubtful does not count.
-import { escalateSeek, isEcho, type RawBlock, readEscalate, takeEscalate, takeHandoff } from './blocks.ts';
-import { boxLine, isToken, isVisible, promiseLine } from './forms.ts';
+import {
+  boxLine,
+  escalateSeek,
+  isEcho,
+  isToken,
+  isVisible,
+  promiseLine,
+  type RawBlock,
+  readEscalate,
+  takeEscalate,
+  takeHandoff,
+} from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
 import { readItem } from './lists.ts';
 import { nearMisses, notClaimed } from './near.ts';

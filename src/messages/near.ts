@@ -1,6 +1,6 @@
 // Near misses: what an agent meant by a form of the contract and did not write so, with the exact line for the next prompt.
 
-import { boxLine, doneLine, escalateForm, handoffForm, isToken, promiseLine, reportForm } from './forms.ts';
+import { boxLine, doneLine, escalateForm, handoffForm, isToken, promiseLine, reportForm } from './blocks.ts';
 import type { Dialect, Signals } from './signals.ts';
 import { isStrongId } from './statements.ts';
 

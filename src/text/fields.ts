@@ -36,3 +36,8 @@ export function detailOf(input: unknown): string {
   const telling = tellingNames.map(name => fields[name]).find(value => typeof value === 'string' && value !== '');
   return textOf(telling).slice(0, detailCharsMax);
 }
+
+/** Without what is undefined: an optional field is there or it is not. */
+export function present<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}

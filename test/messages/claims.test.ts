@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { escalateForm, handoffForm } from '../../src/messages/blocks.ts';
 import { readSignals } from '../../src/messages/claims.ts';
-import { escalateForm, handoffForm } from '../../src/messages/forms.ts';
 
 const dialect = { task: 'US-001', promise: 'DONE' };
 const read = (message: string) => readSignals(message, dialect);

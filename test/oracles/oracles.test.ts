@@ -78,9 +78,7 @@ function difference(ledger: RecordedLedger, fold: Fold): unknown {
     if (effects !== wantedEffects) return { where, next: effects, wanted: wantedEffects };
   }
   const final = wantedState(ledger.final);
-  return canonical(withoutNews(comparedState(state))) === final
-    ? undefined
-    : { where: `${ledger.name}, at the end` };
+  return canonical(withoutNews(comparedState(state))) === final ? undefined : { where: `${ledger.name}, at the end` };
 }
 
 function changedFields(got: string, wanted: string): unknown {

@@ -6,13 +6,13 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { AgentCli } from '../../agents/agent.ts';
 import { userConfigDirectory } from '../../config/home.ts';
 import type { Config } from '../../config/settings.ts';
-import { present } from '../../core/state.ts';
 import { gitPathsToProtect } from '../../git/hooks.ts';
 import { type Confinement, confinementKind } from '../../processes/confine.ts';
 import { containment } from '../../processes/contain.ts';
 import { minimalEnvironment, openEnvironment, type ResourceLimits } from '../../processes/limits.ts';
 import type { Timers } from '../../processes/timers.ts';
 import { UsageError } from '../../text/errors.ts';
+import { present } from '../../text/fields.ts';
 import { personsFolders } from '../../text/step-path.ts';
 import { probesFile } from '../app.ts';
 

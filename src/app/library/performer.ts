@@ -4,8 +4,7 @@
 import { type Activity, type Assignment, type Notes, type Performer, stopReasonOf } from '../../agents/performer.ts';
 import type { Usage } from '../../core/event.ts';
 import { type Failure, failureRules } from '../../core/failure.ts';
-import { present } from '../../core/state.ts';
-import { type Fields, isFields } from '../../text/fields.ts';
+import { type Fields, isFields, present } from '../../text/fields.ts';
 import { formatDuration } from '../../text/format.ts';
 import { stripControls, takeCharacters, takeLastWhole } from '../../text/text.ts';
 import { isText, type Kind, type Kinds, oneOf, optional, shown, table, text, truth } from './shapes.ts';

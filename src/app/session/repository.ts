@@ -4,13 +4,14 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, wr
 import { dirname, join, relative } from 'node:path';
 import type { Config } from '../../config/settings.ts';
 import type { Settings } from '../../core/settings.ts';
-import { present, type State } from '../../core/state.ts';
+import type { State } from '../../core/state.ts';
 import type { Branch, Commits } from '../../git/commits.ts';
 import type { GitCheckpoints } from '../../git/git-checkpoints.ts';
 import type { Refusal } from '../../git/refusal.ts';
 import type { Findings, Repository } from '../../git/repository.ts';
 import type { GitForks, openForks } from '../../git/worktrees/merge-fork.ts';
 import { UsageError } from '../../text/errors.ts';
+import { present } from '../../text/fields.ts';
 import { type Environment, loopFolder } from '../app.ts';
 
 /** What a look at the folder found, before anything is written. */

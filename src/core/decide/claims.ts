@@ -1,7 +1,7 @@
 // Claims of a final message, and which of them are taken up: a claim is never more than a reason to check.
 
+import { doneLine } from '../../messages/blocks.ts';
 import type { Dialect, Signals } from '../../messages/claims.ts';
-import { doneLine } from '../../messages/forms.ts';
 import { reportHint } from '../../messages/near.ts';
 import type { Phase } from '../../messages/report.ts';
 import { readReview } from '../../messages/review.ts';

@@ -2,9 +2,10 @@
 
 import { realpath } from 'node:fs/promises';
 import { basename, relative, resolve, sep } from 'node:path';
-import { present, type State } from '../../core/state.ts';
+import type { State } from '../../core/state.ts';
 import { heading, markdownLines } from '../../documents/markdown.ts';
 import { readText, readTextInside } from '../../documents/text-file.ts';
+import { present } from '../../text/fields.ts';
 import { takeCharacters, visible } from '../../text/text.ts';
 import type { PromptFacts } from '../iteration-prompt.ts';
 import type { ModeSession } from '../mode.ts';
