@@ -58,6 +58,9 @@ function rateLimitsAfter(before: Streaks['rateLimits'], event: Ended): Streaks['
 
 /** It was no used-up attempt, and no standstill of the one task. */
 export function withProgress(state: State, task: string): State {
-  const counted = withTask(state, task, one => ({ ...one, attempts: Math.max(0, one.attempts - 1) }));
+  // What was blocked for its attempts had used them up by then.
+  const counted = withTask(state, task, one =>
+    one.status === 'blocked' ? one : { ...one, attempts: Math.max(0, one.attempts - 1) },
+  );
   return isSingleTask(state) ? update(counted, 'streaks', resets.somethingNew) : counted;
 }
