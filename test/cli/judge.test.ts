@@ -70,7 +70,7 @@ describe('--judge', () => {
       const screened = (await eventsOf(place)).find(event => event['type'] === 'proof.screened');
       expect(screened).toMatchObject({
         refused: false,
-        doubts: [{ kind: 'fewer-tests' }, { kind: 'fewer-assertions' }],
+        doubts: [{ kind: 'fewer-tests', severity: 'refuse' }],
       });
     }),
   );

@@ -8,6 +8,8 @@ const frame =
   /^(?:expect|assert\w*|refute\w*|should|to|to[A-Z_]\w*|not|be|have|eq\w*|[eE]qual\w*|strict\w*|deep\w*|[sS]ame|is|ok|self|this|t|const|let|var|await|async|for|in|of|return|resolves|rejects|static|True|Assertions|Assert)$/;
 const opener =
   /^\s*(?:(?:export|async|public|private|pub|static)\s+)*(?:x?it|x?test|describe|context|specify|def|func|function|fn|void|class|const\s+\w+\s*=\s*(?:async\s*)?\()\b/;
+/** A line that only opens a test; one that holds it whole says what it says. */
+const opensOnly = (line: string): boolean => opener.test(line) && /(?:[{(:]|=>|\bdo(?:\s*\|[^|]*\|)?)$/.test(line);
 /** Here a test that lost its mark is still a function like others. */
 const marked: ReadonlySet<Language> = new Set<Language>(['rust', 'jvm', 'csharp', 'php', 'swift', 'cpp']);
 
@@ -52,7 +54,8 @@ export function isJoined({ path, before, after }: ChangedFile, what: 'tests' | '
 
 /** Whether the lines that came say all that those that went did. */
 function areSaid(lost: readonly string[], gained: readonly string[]): boolean {
-  const said = lost.filter(line => !opener.test(line));
+  if (lost.length > 0 && gained.length === 0) return false;
+  const said = lost.filter(line => !opensOnly(line));
   const known = new Set(wordsOf(gained));
   return missing(literalsOf(said), literalsOf(gained)).length === 0 && wordsOf(said).every(word => known.has(word));
 }
