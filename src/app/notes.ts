@@ -6,9 +6,8 @@ import { basename, dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import type { State } from '../core/state.ts';
 import { eventsOf } from '../engine/replay.ts';
-import { sharedFolder } from '../git/repository.ts';
+import { sharedFolder } from '../git/hooks.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { runEditor } from '../processes/terminal.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { LoopNotes, notesHeader, notesOfLoop, shortenedNotes } from '../views/notes.ts';
 import type { Environment } from './app.ts';
@@ -66,6 +65,7 @@ export async function editNotes({ home, env, directory }: NotesPlace): Promise<{
   const editor = env['VISUAL'] || env['EDITOR'];
   if (!editor) return { path, problem: 'Neither VISUAL nor EDITOR names an editor.' };
   if (!process.stdin.isTTY) return { path, problem: 'An editor needs a terminal.' };
+  const { runEditor } = await import('../processes/terminal.ts');
   const code = runEditor(editor, path, env);
   return code === 0 ? { path } : { path, problem: `The editor ended with ${code}: ${editor}` };
 }

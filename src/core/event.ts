@@ -518,3 +518,19 @@ export const agentOptions = (texts: readonly string[]): readonly Option[] =>
 /** The option that an answer names, by its place from 1 on or by its id. */
 export const findOption = (options: readonly Option[], named: number | string): Option | undefined =>
   typeof named === 'number' ? options[named - 1] : options.find(one => one.id === named);
+
+/** What is kept as a person's edits is called so only where there are any; the document may be as Ralph wrote it last. */
+export function madeLabel(
+  {
+    document,
+    loop,
+  }: { readonly document: { readonly written?: string }; readonly loop: { readonly document: string } },
+  { kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>,
+  { files = [], documentHash }: { readonly files?: readonly string[]; readonly documentHash?: string },
+): string {
+  if (kind !== 'user-edits') return label;
+  if (files.length === 0) return 'before going on; nothing was changed meanwhile';
+  const isOurs = documentHash !== undefined && documentHash === document.written;
+  const isAll = isOurs && files.every(path => loop.document.endsWith(`/${path}`));
+  return isAll ? 'before going on; only Ralph itself wrote meanwhile' : label;
+}

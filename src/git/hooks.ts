@@ -1,5 +1,5 @@
 // Hooks and settings that would run on the next git command of a person, if an agent could write them.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ifReadable } from './disk.ts';
 
@@ -66,3 +66,19 @@ const isFile = (path: string): boolean => ifReadable(() => statSync(path))?.isFi
 
 /** Only a file: a pipe of that name would never end. */
 const textOf = (path: string): string => (isFile(path) && ifReadable(() => readFileSync(path, 'utf8'))) || '';
+
+/** What all working trees of a repository share (its `.git`), without asking git; outside of one the folder itself. */
+export function sharedFolder(directory: string): string {
+  for (let folder = resolve(directory); ; folder = dirname(folder)) {
+    const entry = join(folder, '.git');
+    const pointer = /^gitdir: (.+)$/m.exec(textOf(entry))?.[1];
+    const own = pointer === undefined ? entry : resolve(folder, pointer);
+    if (pointer !== undefined || isFolder(entry)) {
+      const common = textOf(join(own, 'commondir')).trim();
+      return realOf(common === '' ? own : resolve(own, common));
+    }
+    if (dirname(folder) === folder) return realOf(directory);
+  }
+}
+
+const realOf = (path: string): string => ifReadable(() => realpathSync(path)) ?? path;

@@ -1,5 +1,5 @@
 // The repository that a loop works in: opened once, or refused in one sentence where we could not keep our promises.
-import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { constants, existsSync, realpathSync } from 'node:fs';
 import { access, lstat, readdir, readFile, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -15,7 +15,7 @@ import {
   type Setting,
   settingsIn,
 } from './call.ts';
-import { ifReadable, stampOf, stampOfIndex, succeeds } from './disk.ts';
+import { stampOf, stampOfIndex, succeeds } from './disk.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
 import { type Refusal, refuse } from './refusal.ts';
 
@@ -97,18 +97,6 @@ function unopened(place: GitPlace, found: Collected, bare: boolean, inside: bool
 
 const topAround = (directory: string): string | undefined =>
   folderAround(resolve(directory), folder => existsSync(join(folder, '.git')));
-
-/** What all working trees of a repository share (its `.git`), without asking git; outside of one the folder itself. */
-export function sharedFolder(directory: string): string {
-  const top = topAround(directory);
-  if (top === undefined) return realpathOr(directory) ?? directory;
-  const entry = join(top, '.git');
-  const pointer = /^gitdir: (.+)$/m.exec(ifReadable(() => readFileSync(entry, 'utf8')) ?? '')?.[1];
-  const own = pointer === undefined ? entry : resolve(top, pointer);
-  const common = ifReadable(() => readFileSync(join(own, 'commondir'), 'utf8'))?.trim();
-  const folder = common === undefined ? own : resolve(own, common);
-  return realpathOr(folder) ?? folder;
-}
 
 /** A working tree or a bare repository, as git would look for it: from the folder that it really is upwards. */
 function isNearRepository(directory: string): boolean {

@@ -1,15 +1,8 @@
 // Decisions on what git answered: commits, checkpoints and restores.
 
 import { plural } from '../../text/format.ts';
-import {
-  type CheckpointOrder,
-  type Escalation,
-  type EventOf,
-  type Head,
-  type NewEvent,
-  noIteration,
-} from '../event.ts';
-import type { Decide, Displaced, InputOf, Question } from '../input.ts';
+import { type Escalation, type EventOf, type Head, madeLabel, type NewEvent, noIteration } from '../event.ts';
+import type { Decide, Displaced, Question } from '../input.ts';
 import { movesOn, withTree } from '../memory.ts';
 import { isDisplaced, type State } from '../state.ts';
 import { findTask } from '../task.ts';
@@ -35,19 +28,6 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   const documentLeft = own === undefined ? undefined : true;
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];
 };
-
-/** What is kept as a person's edits is called so only where there are any; the document may be as Ralph wrote it last. */
-export function madeLabel(
-  { document, loop }: Pick<State, 'document' | 'loop'>,
-  { kind, label }: Pick<CheckpointOrder, 'kind' | 'label'>,
-  { files = [], documentHash }: Pick<InputOf<'checkpointed'>, 'files' | 'documentHash'>,
-): string {
-  if (kind !== 'user-edits') return label;
-  if (files.length === 0) return 'before going on; nothing was changed meanwhile';
-  const isOurs = documentHash !== undefined && documentHash === document.written;
-  const isAll = isOurs && files.every(path => loop.document.endsWith(`/${path}`));
-  return isAll ? 'before going on; only Ralph itself wrote meanwhile' : label;
-}
 
 export const checkpointed: Decide<'checkpointed'> = (state, made) => {
   const { mark, ref, sha256, skipped, files, head, documentHash } = made;

@@ -34,8 +34,6 @@ import { answeredByChange, answerQuestion, askAboutBound, closeQuestions, raise 
 import { givenBack, setAside } from './set-aside.ts';
 import { askAboutStandstill } from './standstill.ts';
 
-export { madeLabel } from './checkpoints.ts';
-
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
   const full = task === undefined || !hasRoomFor(state, task);

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { nothingChanged } from '../../../src/checks/tamper/screen.ts';
-import { madeLabel } from '../../../src/core/decide/decide.ts';
 import { describeFindings } from '../../../src/core/decide/proof.ts';
+import { madeLabel } from '../../../src/core/event.ts';
 import { houseSettings } from '../../../src/core/settings.ts';
 import type { Doubt, Finding } from '../../../src/core/task.ts';
 import { claims, failed, only, type SettingsPart, Story, says, spec, types } from '../given.ts';
