@@ -215,7 +215,7 @@ const zoneName = /\b((?:Africa|America|Asia|Atlantic|Australia|Europe|Pacific)\/
 /** A day that was not understood: its time alone would be another day's. */
 const someDay = /\b\d{1,2}(?:st|nd|rd|th)\b|\b20\d\d\b/;
 
-export function durationIn(words: string): number {
+function durationIn(words: string): number {
   let sum = 0;
   for (const [, amount = '', unit = ''] of words.matchAll(/(\d+(?:\.\d+)?|\ban?\b) ?(milli|ms|d|h|m|s)/gi)) {
     const name = unit.toLowerCase() === 'milli' ? 'ms' : unit.toLowerCase();

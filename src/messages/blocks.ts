@@ -207,7 +207,7 @@ export const handoffForm = '<handoff>your reason</handoff>';
 const placeholders = new Set(['why', 'reason', 'your reason', 'one line', 'one-line description', '...', '\u2026']);
 
 /** What a form has where words of one's own belong. */
-export const isPlaceholder = (text: string): boolean => placeholders.has(text.trim().toLowerCase());
+const isPlaceholder = (text: string): boolean => placeholders.has(text.trim().toLowerCase());
 
 /** A token may stand alone as the promise; ordinary words are said too easily. */
 export const isToken = (promise: string): boolean => promise.includes('_') && !/\s/.test(promise);

@@ -1,7 +1,7 @@
 // Cheats: what an agent may do to the files so that a check passes without the work, and whether that is caught or a listed limit.
 
 /** Of docs/guides/limits.md. */
-export type Limit =
+type Limit =
   | 'limit-work'
   | 'limit-ignored'
   | 'limit-called'
