@@ -174,11 +174,15 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
     if (fitting.length < text.length) overflow.push(text.slice(fitting.length));
     return fitting;
   };
-  const summary = fit(found.summary.text, summaryCharsMax);
+  const [firstLine, ...others] = outside(body, Object.values(found)).split('\n');
+  // Who writes no fields says first what the matter is.
+  const isPlain = found.summary.text === '' && found.question.text === '';
+  const summary = fit(isPlain ? (firstLine ?? '') : found.summary.text, summaryCharsMax);
   const context = fit(found.context.text, contextCharsMax);
   const question = fit(found.question.text, questionCharsMax);
   const fittingOptions = options.map(option => fit(option, optionCharsMax));
-  const parts = [outside(body, Object.values(found)), ...rest, ...overflow, ...later.map(stripControls)];
+  const unread = (isPlain ? others : [firstLine ?? '', ...others]).join('\n');
+  const parts = [unread, ...rest, ...overflow, ...later.map(stripControls)];
   const attached = takeCharacters(parts.filter(part => part.trim() !== '').join('\n\n'), attachedCharsMax);
   return { type: typeOf(first.tag), summary, context, options: fittingOptions, question, attached };
 }

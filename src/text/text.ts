@@ -65,6 +65,13 @@ export function takeLastWhole(text: string, max: number): string {
   return word < 0 ? '' : end.slice(word);
 }
 
+/** The last lines of a text; when some are left out, under a line that says where all of them are. */
+export function lastLines(text: string, linesMax: number, all: string): string {
+  const lines = text.split('\n');
+  if (lines.length <= linesMax) return text;
+  return [`(the last ${linesMax} lines; more: ${all})`, ...lines.slice(-linesMax)].join('\n');
+}
+
 /** All on one line and without controls, at most `charsMax` long. */
 export const oneLine = (text: string, charsMax = Number.POSITIVE_INFINITY): string =>
   takeCharacters(stripControls(text).replace(/\s+/g, ' ').trim(), charsMax);

@@ -6,7 +6,7 @@ import { isSingleTask, type State } from '../core/state.ts';
 import { findTask, proofWords } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
 import { formatDuration } from '../text/format.ts';
-import { takeCharacters, visible } from '../text/text.ts';
+import { lastLines, takeCharacters, visible } from '../text/text.ts';
 import { sentenceOf } from './timeline.ts';
 import { beginWords, reportWords } from './words.ts';
 
@@ -94,16 +94,8 @@ function endedLine(event: EventOf<'iteration.ended'>, state: State): EventLine |
   return { tone: outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
 }
 
-const detailLinesMax = 15;
-
 /** The end of what a check printed says what failed. */
-function lastLines(detail: string, task: string): string {
-  const lines = detail.split('\n');
-  if (lines.length <= detailLinesMax) return detail;
-  return [`(the last ${detailLinesMax} lines; more: ralph task show ${task})`, ...lines.slice(-detailLinesMax)].join(
-    '\n',
-  );
-}
+const detailLinesMax = 15;
 
 const sentence = (event: Event): EventLine => ({ tone: 'quiet', text: sentenceOf(event) });
 const nothing = (): undefined => undefined;
@@ -120,7 +112,11 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'task.closed': closedLine,
   'check.ended': ({ passed, flaky, because, detail, task }, { loop }, { failed }) => {
     if (passed) return flaky ? { tone: 'attention', text: because } : undefined;
-    return { tone: 'bad', text: `${failed} ${because}`, detail: lastLines(detail, `${task} --loop ${loop.name}`) };
+    return {
+      tone: 'bad',
+      text: `${failed} ${because}`,
+      detail: lastLines(detail, detailLinesMax, `ralph task show ${task} --loop ${loop.name}`),
+    };
   },
   // Reviewers look side by side: who is meant must be said.
   'signal.read': ({ accepted, signal, task, because }, _state, { failed }) =>

@@ -136,14 +136,14 @@ describe('given an escalation (B59)', () => {
     });
   });
 
-  it('when fields are missing and the type is invented, then they are empty and the raw text is attached', () => {
-    expect(read('<escalate type="hack">\nPlease help.\n</escalate>').escalate).toEqual({
+  it('when fields are missing and the type is invented, then its first line is the summary and the rest is attached', () => {
+    expect(read('<escalate type="hack">\nPlease help.\nWhich color?\n</escalate>').escalate).toEqual({
       type: 'unknown',
-      summary: '',
+      summary: 'Please help.',
       context: '',
       options: [],
       question: '',
-      attached: 'Please help.',
+      attached: 'Which color?',
     });
   });
 

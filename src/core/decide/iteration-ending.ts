@@ -3,7 +3,7 @@
 import { readSignals, type Signals } from '../../messages/claims.ts';
 import { comparable, endsInError } from '../../messages/said.ts';
 import { formatDuration } from '../../text/format.ts';
-import { stripControls, takeLastCharacters } from '../../text/text.ts';
+import { oneLine, stripControls, takeLastCharacters } from '../../text/text.ts';
 import {
   agentOptions,
   type Escalation,
@@ -165,7 +165,7 @@ function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
   if (block === undefined) return [];
   const question = {
     kind: block.type,
-    summary: block.summary === '' ? 'The agent asks for help' : block.summary,
+    summary: block.summary || oneLine(block.question) || 'The agent asks for help',
     context: [block.context, block.attached].filter(part => part !== '').join('\n\n'),
     options: agentOptions(block.options),
     question: block.question,

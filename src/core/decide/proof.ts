@@ -2,7 +2,7 @@
 
 import { comparable } from '../../messages/said.ts';
 import { plural, someOf } from '../../text/format.ts';
-import { stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
+import { lastLines, stripControls, takeCharacters, takeLastCharacters } from '../../text/text.ts';
 import { type NewEvent, nobody, sameError } from '../event.ts';
 import type { CheckOutcome, Decide, InputOf, Question } from '../input.ts';
 import { movesOn, triesAnew, withRefusal } from '../memory.ts';
@@ -12,6 +12,9 @@ import { askOrBlock, blockIfSpent } from './claims.ts';
 import { closeSettledDoubts, raise, stuckOptions, subjectOf } from './questions.ts';
 
 type Claim = State['claims']['open'][number];
+
+/** Of what a check printed, in a question: what failed is said last. */
+const detailLinesMax = 15;
 
 /** How often the task was refused for this output in a row, with this time. */
 function refusalOf(state: State, task: string, detail: string): { readonly echo: string; readonly times: number } {
@@ -31,7 +34,7 @@ function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOu
     kind: 'stuck',
     subjects: [sameError],
     summary: `${task} was refused ${times} times in a row for the same: ${refused.name}`,
-    context: takeLastCharacters(refused.detail, 2_000),
+    context: lastLines(takeLastCharacters(refused.detail, 2_000), detailLinesMax, `ralph task show ${task}`),
     options: stuckOptions,
     question: `How should ${task} go on?`,
   };

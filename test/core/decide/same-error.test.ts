@@ -40,6 +40,19 @@ describe('the same error', () => {
     expect(types(refusedBy(story, 'cart.test.js: expected 2 but got 3 (7 ms)'))).not.toContain('escalation.raised');
   });
 
+  it('given a check that prints forty lines, then the question shows the last fifteen, and says where the rest is', () => {
+    const story = new Story({ ...three, checks: ['npm test'] }, [spec('A')]);
+    const output = Array.from({ length: 40 }, (_, at) => `line ${at} is wrong`).join('\n');
+    for (let at = 0; at < 3; at += 1) refusedBy(story, output);
+    const lines = story.state.questions.open[0]?.context.split('\n') ?? [];
+    expect([lines.length, lines[0], lines[1], lines.at(-1)]).toEqual([
+      16,
+      '(the last 15 lines; more: ralph task show A)',
+      'line 25 is wrong',
+      'line 39 is wrong',
+    ]);
+  });
+
   it('given a check that prints something else in between, then nobody is asked', () => {
     const story = new Story({ ...three, checks: ['npm test'] }, [spec('A')]);
     for (const word of ['cart', 'tax', 'cart']) refusedBy(story, `${word} is wrong`);
