@@ -277,6 +277,7 @@ export const isCostKnown = ({ spend: { usage }, iterations }: State): boolean =>
   iterations.ended > 0 || totalTokens(usage) > 0 || usage.costUsdMicros > 0;
 
 export function costWords({ spend: { usage }, iterations }: State): string {
-  if (totalTokens(usage) === 0 && usage.costUsdMicros === 0 && iterations.ended > 0) return 'cost not reported';
-  return usageCostWords(usage);
+  const isReported = totalTokens(usage) > 0 || usage.costUsdMicros > 0;
+  if (isReported || iterations.begun === 0) return usageCostWords(usage);
+  return iterations.ended > 0 ? 'cost not reported' : 'cost not reported yet';
 }

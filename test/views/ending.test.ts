@@ -37,6 +37,12 @@ describe('a loop that ended', () => {
     ]);
   });
 
+  it('given a loop whose first agent was killed, then nothing is said to have cost $0.00', () => {
+    const story = new Story({}, [spec('A')]);
+    story.begin('A');
+    expect(endingOf(story.state).sentence).toContain('1 iteration, cost not reported yet');
+  });
+
   it('given a limit, then the hint is one line that goes on', () => {
     const [hint] = endingOf(ended('max_iterations', new Story(), 'iterations').state).next;
     expect(hint).toMatch(/^ralph resume shop --max-iterations \d+ {3}# goes on, counters kept$/);
