@@ -2,10 +2,10 @@
 
 import { type Fields, isFields } from '../text/fields.ts';
 import { plural } from '../text/format.ts';
-import { stripControls, takeCharacters } from '../text/text.ts';
+import { similarity } from '../text/similarity.ts';
+import { oneLine, stripControls, takeCharacters } from '../text/text.ts';
 import { parseObject } from './blocks.ts';
 import { seeker, walkLines } from './lines.ts';
-import { likeness, normalise } from './repetition.ts';
 
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
 
@@ -138,6 +138,8 @@ export function readReview(message: string): ReviewReading {
 const ratioMin = 0.8;
 /** An issue says in its first words what it is; comparing all of 300 long ones would take seconds. */
 const comparedCharsMax = 200;
+/** Below this, one changed word is a tenth of the text: only equality counts. */
+const comparedCharsMin = 20;
 
 const severities: readonly Severity[] = ['critical', 'high', 'medium', 'low'];
 
@@ -163,13 +165,15 @@ interface Print {
 function printOf(one: ReviewIssue): Print {
   return {
     place: placeOf(one),
-    words: normalise(one.issue).slice(0, comparedCharsMax),
+    words: oneLine(one.issue, comparedCharsMax).toLowerCase(),
     numbers: (one.issue.match(/\p{Nd}+/gu) ?? []).join(' '),
   };
 }
 
 function isAlike(a: Print, b: Print): boolean {
-  return a.place === b.place && a.numbers === b.numbers && likeness(a.words, b.words, ratioMin) > 0;
+  if (a.place !== b.place || a.numbers !== b.numbers || a.words === '') return false;
+  if (Math.min(a.words.length, b.words.length) < comparedCharsMin) return a.words === b.words;
+  return similarity(a.words, b.words, ratioMin) > 0;
 }
 
 function joined(known: MergedIssue, found: ReviewIssue): MergedIssue {
