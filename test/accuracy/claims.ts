@@ -16,7 +16,7 @@ type Kind = 'done' | 'promise' | 'box' | 'report' | 'escalate' | 'handoff';
 
 export interface ClaimRow {
   readonly id: string;
-  readonly set: 'contract' | 'meaning' | 'near';
+  readonly set: 'contract' | 'meaning' | 'near' | 'loose';
   readonly task: string;
   readonly promise: string;
   readonly mode: ModeWord;
@@ -84,17 +84,22 @@ const isClaimed = (row: ClaimRow): boolean => {
 /** What goes wrong with a row, or undefined. */
 export function wrongWith(row: ClaimRow): string | undefined {
   const { set, expect, explain } = row;
-  if (set === 'meaning') {
+  if (set === 'meaning' || set === 'loose') {
     if (expect === 'none') return isClaimed(row) ? 'taken' : undefined;
-    return isClaimed(row) ? undefined : 'not heard';
+    if (isClaimed(row)) return undefined;
+    return set === 'loose' && isExplained(row, 'done') ? undefined : 'not heard';
   }
   const taken = takenOf(row);
   if (set === 'contract' && expect === 'none') return taken.length > 0 ? `taken as ${taken}` : undefined;
   if (set === 'contract') return taken.some(kind => kind === expect) ? undefined : `read as ${taken}`;
   if (explain === undefined) return 'the row does not say what was meant';
   if (taken.includes(explain)) return `taken as ${taken}`;
+  return isExplained(row, explain) ? undefined : `explained as ${explanationOf(row)}`;
+}
+
+function isExplained(row: ClaimRow, explain: Kind): boolean {
   const explanation = explanationOf(row);
-  return lines[explain](row).every(line => explanation.includes(line)) ? undefined : `explained as ${explanation}`;
+  return lines[explain](row).every(line => explanation.includes(line));
 }
 
 const isRight = (row: ClaimRow): boolean => wrongWith(row) === undefined;
@@ -103,7 +108,7 @@ const isWrong = (row: ClaimRow): boolean => !isRight(row);
 export const claims: Detector = {
   name: 'claims',
   measure(rows) {
-    const all = rows<ClaimRow>('claims.jsonl');
+    const all = [...rows<ClaimRow>('claims.jsonl'), ...rows<ClaimRow>('loose.jsonl')];
     const of = (set: ClaimRow['set'], isMeant: boolean) =>
       all.filter(row => row.set === set && (row.expect !== 'none') === isMeant);
     const near = all.filter(row => row.set === 'near');
@@ -113,6 +118,8 @@ export const claims: Detector = {
       share('by meaning: heard', of('meaning', true), { atLeast: 0.85 }, isRight),
       share('by meaning: wrongly taken', of('meaning', false), { atMost: 0.05 }, isWrong),
       share('near misses explained', near, { atLeast: 1 }, isRight),
+      share('looser than the contract: heard or explained', of('loose', true), { atLeast: 0.95 }, isRight),
+      share('looser than the contract: wrongly taken', of('loose', false), { atMost: 0.05 }, isWrong),
     ];
   },
 };

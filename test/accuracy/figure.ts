@@ -2,11 +2,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `own`: written by those who wrote the rules. `holdout`: by a fresh reader, unseen until the rules were done. */
-export type SetName = 'own' | 'holdout';
+/**
+ * `own`: written by those who wrote the rules. `holdout`: by fresh readers, never looked at. `opened`: an earlier hold-out, read
+ * by those who work on the rules since a new one took its place.
+ */
+export type SetName = 'own' | 'opened' | 'holdout';
 
 const folders: Readonly<Record<SetName, string>> = {
   own: join(import.meta.dirname, 'sets'),
+  opened: join(import.meta.dirname, 'opened'),
   holdout: join(import.meta.dirname, 'holdout'),
 };
 
