@@ -119,12 +119,7 @@ export const redactRules: readonly RedactRule[] = [
     31,
     hex,
   ),
-  key(
-    'mailgun-key',
-    [...'0123456789abcdef'].map(digit => `key-${digit}`),
-    31,
-    hex,
-  ),
+  key('mailgun-key', ['key-'], 32, hex),
   {
     name: 'telegram-token',
     literals: [':AA'],
