@@ -36,7 +36,13 @@ const pairSeparator =
 const blankSeparator = /[ \t]{1,20}(?![-=:|>&<])/y;
 const flagSeparator = /[ \t]{1,4}(?!-)/y;
 const opening = /\\{0,3}["'`]/y;
-const bare = new RegExp(`[^\\s"'\`,;<>(){}[\\]|&\\\\]{3,${assignmentCharsMax}}`, 'y');
+/** What ends a value without quotes. A table: a pattern would remember each character for the way back. */
+const ends = new Uint8Array(0x80);
+for (const character of '\t\n\v\f\r "\'`,;<>(){}[]|&\\') ends[character.charCodeAt(0)] = 1;
+const isEnd = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at);
+  return code < 0x80 ? ends[code] === 1 : /\s/.test(text[at]!);
+};
 const placeholder =
   /^(?:\$|%[({A-Z]|\{|<|\[|\*+$|x+$|\.{2,}|-+$|_+$|\*\w+$|your|my[-_]|example|sample|dummy|fake|insert[-_]|replace|put[-_]|change[-_]?me|todo|fixme|null|undefined|none|true$|false$|data\.|var\.|local\.|settings\.|process\.|import\.|os\.|env[.:(]|secrets?\.|vars\.|config\.|self\.|this\.|test$|redacted)/i;
 const pathOrUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|\.{0,2}\/[^/]*[/.]|~\/|[A-Za-z]:\\)/;
@@ -121,6 +127,14 @@ function matchAt(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1;
 }
 
+/** Where the value without quotes ends that begins at `from`; -1 when it is shorter than three characters. */
+function bareEnd(text: string, from: number): number {
+  const last = Math.min(text.length, from + assignmentCharsMax);
+  let end = from;
+  while (end < last && !isEnd(text, end)) end += 1;
+  return end < from + 3 ? -1 : end;
+}
+
 function isNameWord(text: string, at: number, found: string): boolean {
   if (!wholeWord.test(found)) return true;
   const before = text[at - 1] ?? '';
@@ -184,7 +198,7 @@ function findApart(text: string, { at, name, kind }: { at: number; name: number;
   if (quoted !== undefined)
     return isSecretValue(kind, text.slice(quoted.start, quoted.end), 'pair') ? quoted : undefined;
   const isLine = paired >= 0 && /name:[ \t]*["']?[\w.-]*$/i.test(text.slice(Math.max(0, at - 60), at));
-  const end = matchAt(bare, text, from);
+  const end = bareEnd(text, from);
   if (/^\w+=/.test(text.slice(from, from + 24))) return undefined;
   if ((paired >= 0 && !isLine) || end < 0 || /[(.[]/.test(text[end] ?? '')) return undefined;
   return isSecretValue(kind, text.slice(from, end), 'pair') ? { start: from, end } : undefined;
@@ -206,7 +220,7 @@ interface BareValue {
 }
 
 function bareValue(text: string, { name, from, isTight, kind }: BareValue): Found | undefined {
-  let end = matchAt(bare, text, from);
+  let end = bareEnd(text, from);
   if (end < 0 || text[end] === '(' || text[end] === '[') return undefined;
   // YAML, INI and headers: nothing but the value stands behind the sign.
   const fillsLine = /^[ \t]*(?:$|[\r\n]|\\[nr]|#)/.test(text.slice(end, end + 8));

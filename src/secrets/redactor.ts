@@ -47,14 +47,15 @@ function withoutAnsi(text: string): { plain: string; toOriginal: (at: number, is
 function findSpans(scan: Scanner, text: string): Span[] {
   if (!mayHaveAnsi(text)) return scan(text);
   // Blanked: a sequence parts words. Cut out: a sequence inside a secret hides nothing. As it is: a value may hold one.
-  const blanked = scan(text.replace(ansiPattern, sequence => ' '.repeat(sequence.length)));
+  const blank = text.replace(ansiPattern, sequence => ' '.repeat(sequence.length));
+  if (blank === text) return scan(text);
   const { plain, toOriginal } = withoutAnsi(text);
   const joined = scan(plain).map(span => ({
     ...span,
     start: toOriginal(span.start, false),
     end: toOriginal(span.end, true),
   }));
-  return [...scan(text), ...blanked, ...joined];
+  return [...scan(text), ...scan(blank), ...joined];
 }
 
 /** Joins what overlaps, and grows over marks that are touched; a span that covers only marks hides nothing new. */

@@ -1,4 +1,4 @@
-// The scanner for secrets, in one pass: a table of three-character marks says where a rule could begin, and only there it is tried.
+// The scanner for secrets, in one pass: three characters of each literal say where a rule could begin, and only there it is tried.
 import { assignmentCharsMax, assignmentWords, findAssignment } from './assignments.ts';
 import { type Found, type RedactRule, redactRules } from './rules.ts';
 
@@ -10,12 +10,12 @@ export interface Span {
   readonly rank: number;
 }
 
-interface Trigger {
+/** What the scan looks for, and what it tries where that stands. */
+export interface Trigger {
   readonly name: string;
   readonly rank: number;
-  /** How far behind the literal's beginning the last of the three marks lies. */
-  readonly back: number;
   readonly literal: string;
+  readonly anyCase?: boolean;
   readonly find: (text: string, at: number, coveredTo: number) => Found | undefined;
 }
 
@@ -53,8 +53,8 @@ function findPemEnd(text: string, at: number): Found | undefined {
   return at - start < keyCharsMin ? undefined : { start, end: footerHere.lastIndex };
 }
 
-const isWordCode = (code: number): boolean =>
-  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+const isSmall = (code: number): boolean => code >= 97 && code <= 122;
+const isWordCode = (code: number): boolean => (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || isSmall(code);
 const isRunCode = (code: number): boolean => isWordCode(code) || code === 45 || code === 95;
 
 /** Nothing, punctuation, an escaped line end (`\n` in JSON) or a percent code stands before. */
@@ -96,191 +96,185 @@ function findWholeAssignment(text: string, at: number, coveredTo: number): Found
   return { start: found.start, end };
 }
 
-/** Of one byte, as the scan reads it: of a character outside Latin-1 the lower one, so a mark may be seen where none is, never missed. */
-const fold = (text: string, at: number): number => (text.charCodeAt(at) & 0xff) | 32;
-const hashAt = (text: string, at: number): number =>
-  ((fold(text, at) << 10) ^ (fold(text, at + 1) << 5) ^ fold(text, at + 2)) & 0x7fff;
+/** Small and capital letters are one; so are a few signs, which the rule itself tells apart. */
+const fold = (text: string, at: number): number => text.charCodeAt(at) | 32;
 
-/** How seldom a character is in ordinary text, roughly. */
-function rarity(character: string): number {
-  if ('etaoinsrhldcu ETAOINSRHLDCU'.includes(character)) return 0;
-  if ('/.:=0123456789-'.includes(character)) return 1;
-  return isWordCode(character.charCodeAt(0)) ? 1.5 : 2;
-}
-
+/** How often characters stand in ordinary text, roughly: these often, those sometimes, all others seldom. */
+const often = 'etaoinsrhldcu ETAOINSRHLDCU';
+const sometimes = '/.:=0123456789-';
 /** Pairs of letters that are everywhere. */
-const common = new Set(
-  'th he in er an re nd at on nt es st en ed to it ou ea is or ti as te et ng of al de se le si ar ve ra ld ri'.split(
-    ' ',
-  ),
-);
-const isCommon = (text: string, at: number): boolean => common.has(text.slice(at, at + 2).toLowerCase());
+const pairs =
+  'th he in er an re nd at on nt es st en ed to it ou ea is or ti as te et ng of al de se le si ar ve ra ld ri ' +
+  'qu eq oo oc ke ey ok ap pa im li ic ig om io me';
+
+const foldedPair = (text: string, at: number): number => ((fold(text, at) & 0x7f) << 7) | (fold(text, at + 1) & 0x7f);
+const charCosts = new Uint8Array(0x80).fill(1);
+for (const character of sometimes) charCosts[character.charCodeAt(0)] = 3;
+for (const character of often) charCosts[character.charCodeAt(0)] = 5;
+const pairCosts = new Uint8Array(0x4000);
+for (let at = 0; at < pairs.length; at += 3) pairCosts[foldedPair(pairs, at)] = 20;
+
+const costAt = (text: string, at: number): number =>
+  charCosts[text.charCodeAt(at) & 0x7f]! + pairCosts[foldedPair(text, at)]!;
 
 /** The place in a literal whose three characters are the rarest. */
 function rarestAt(literal: string): number {
+  const places = Math.min(literal.length - 2, 24);
   let best = 0;
-  let bestScore = -1;
-  for (let at = 0; at + 3 <= literal.length && at <= 24; at += 1) {
-    const usual = (isCommon(literal, at) ? 10 : 0) + (isCommon(literal, at + 1) ? 10 : 0);
-    const score = 20 - usual + [0, 1, 2].reduce((sum, step) => sum + rarity(literal[at + step] ?? ''), 0);
-    if (score > bestScore) {
+  let least = Number.POSITIVE_INFINITY;
+  let cost = costAt(literal, 0);
+  for (let at = 0; at < places; at += 1) {
+    const next = costAt(literal, at + 1);
+    const sum = cost + next + charCosts[literal.charCodeAt(at + 2) & 0x7f]!;
+    if (sum < least) {
       best = at;
-      bestScore = score;
+      least = sum;
     }
+    cost = next;
   }
   return best;
 }
 
-type Marked = Omit<Trigger, 'back'> & { readonly mark: string };
-
-const exactly = (form: string): Marked => ({
-  ...{ name: 'known-value', rank: 0, literal: form, mark: form },
+const exactly = (form: string): Trigger => ({
+  ...{ name: 'known-value', rank: 0, literal: form },
   find: (_text: string, at: number) => ({ start: at, end: at + form.length }),
 });
 
-function shapes(withAssignments: boolean): readonly Marked[] {
+const assignmentRank = 1_000;
+
+/** Of the rules, in the order in which they are tried at one place. */
+function shapes(): readonly Trigger[] {
   const pem = {
-    ...{ name: 'private-key', rank: 1, literal: '-----BEGIN ', mark: '-----BEGIN ' },
+    ...{ name: 'private-key', rank: 1, literal: '-----BEGIN ' },
     find: (text: string, at: number, coveredTo: number) => (at < coveredTo ? undefined : findPem(text, at)),
   };
   const pemEnd = {
-    ...{ name: 'private-key', rank: 1, literal: '-----END ', mark: '-----END ' },
+    ...{ name: 'private-key', rank: 1, literal: '-----END ' },
     find: (text: string, at: number, coveredTo: number) => (at < coveredTo ? undefined : findPemEnd(text, at)),
   };
-  const shaped = redactRules.flatMap((rule, index) =>
-    rule.literals.map(literal => ({
-      ...{ name: rule.name, rank: 2 + index, literal: rule.anyCase === true ? '' : literal, mark: literal },
-      find: (text: string, at: number, coveredTo: number) => findByRule(rule, text, at, coveredTo),
-    })),
-  );
-  const assigned = assignmentWords.map(word => ({
-    ...{ name: 'assignment', rank: 1_000, literal: '', mark: word, find: findWholeAssignment },
+  const shaped = redactRules.flatMap((rule, index) => {
+    const find = (text: string, at: number, coveredTo: number) => findByRule(rule, text, at, coveredTo);
+    const { name, anyCase = false } = rule;
+    return rule.literals.map(literal => ({ name, rank: 2 + index, literal, anyCase, find }));
+  });
+  const assigned = assignmentWords.map(literal => ({
+    ...{ name: 'assignment', rank: assignmentRank, literal, anyCase: true },
+    // Most are parts of a longer word: `tokens`, `pattern`. What is a word of ours again has a trigger of its own.
+    find: (text: string, at: number, coveredTo: number) =>
+      isSmall(text.charCodeAt(at + literal.length)) ? undefined : findWholeAssignment(text, at, coveredTo),
   }));
-  return [pem, pemEnd, ...shaped, ...(withAssignments ? assigned : [])];
+  return [pem, pemEnd, ...shaped, ...assigned];
 }
 
-/** `last`: where the last of the three marks stands. */
-function spanAt(trigger: Trigger, text: string, last: number, coveredTo: number): Span | undefined {
-  const at = last - trigger.back;
-  if (at < 0 || !text.startsWith(trigger.literal, at)) return undefined;
+function standsAt({ literal, anyCase }: Trigger, text: string, at: number): boolean {
+  if (anyCase !== true) return text.startsWith(literal, at);
+  for (let i = 0; i < literal.length; i += 1) if (fold(literal, i) !== fold(text, at + i)) return false;
+  return true;
+}
+
+export function spanAt(trigger: Trigger, text: string, at: number, coveredTo: number): Span | undefined {
+  if (at < 0 || !standsAt(trigger, text, at)) return undefined;
   const found = trigger.find(text, at, coveredTo);
   if (found === undefined || found.end <= found.start) return undefined;
   return { start: found.start, end: found.end, name: trigger.name, rank: trigger.rank };
 }
 
-/** Where a trigger may begin, by the hash of three characters; `flags` says for which of them there is one. */
+/** Small and capital letters are one here too; of a character outside Latin-1 the lower byte counts. */
+const markOf = (one: number, two: number, three: number): number =>
+  (one & 0xff) | ((two & 0xff) << 8) | ((three & 0xff) << 16) | 0x202020;
+
+/** Multiplied, so that marks that differ little lie apart. */
+const hashOf = (mark: number): number => Math.imul(mark, 0x9e3779b1) >>> 16;
+
+interface Place {
+  readonly trigger: Trigger;
+  /** How far into its literal the mark stands. */
+  readonly back: number;
+}
+
 interface Table {
+  /** By the hash of three characters: whether they may be a mark. */
   readonly flags: Uint8Array;
-  /** By two bytes as they stand in memory: 1 when they are the first two of a mark's three, 2 when they are the last two. */
-  readonly pairs: Uint8Array;
-  readonly buckets: ReadonlyMap<number, readonly Trigger[]>;
+  readonly places: ReadonlyMap<number, readonly Place[]>;
 }
 
-const pairBytes = new Uint8Array(2);
-const pairInMemory = new Uint16Array(pairBytes.buffer);
-
-/** In capitals and small letters, as `fold` takes them for one. */
-function markPair(pairs: Uint8Array, mark: string, at: number, place: 1 | 2): void {
-  for (const capital of [0, 32, 32 << 8, 32 | (32 << 8)]) {
-    pairBytes[0] = fold(mark, at) ^ (capital & 0xff);
-    pairBytes[1] = fold(mark, at + 1) ^ (capital >> 8);
-    pairs[pairInMemory[0]!]! |= place;
+function tableOf(triggers: readonly Trigger[], rest?: Table): Table {
+  const flags = rest === undefined ? new Uint8Array(0x10000) : rest.flags.slice();
+  const places = new Map(rest?.places);
+  for (const trigger of triggers) {
+    const { literal } = trigger;
+    const back = rarestAt(literal);
+    const mark = markOf(literal.charCodeAt(back), literal.charCodeAt(back + 1), literal.charCodeAt(back + 2));
+    const place = { trigger, back };
+    const others = places.get(mark);
+    flags[hashOf(mark)] = 1;
+    places.set(mark, others === undefined ? [place] : [...others, place]);
   }
-}
-
-function tableOf(all: readonly Marked[], rest?: Table): Table {
-  const flags = rest === undefined ? new Uint8Array(0x8000) : rest.flags.slice();
-  const pairs = rest === undefined ? new Uint8Array(0x10000) : rest.pairs.slice();
-  const buckets = new Map<number, Trigger[]>();
-  for (const { mark, ...trigger } of all) {
-    const at = rarestAt(mark);
-    const hash = hashAt(mark, at);
-    flags[hash] = 1;
-    markPair(pairs, mark, at, 1);
-    markPair(pairs, mark, at + 1, 2);
-    buckets.set(hash, [...(buckets.get(hash) ?? []), { ...trigger, back: at + 2 }]);
-  }
-  for (const [hash, triggers] of rest?.buckets ?? []) buckets.set(hash, [...(buckets.get(hash) ?? []), ...triggers]);
-  return { flags, pairs, buckets };
+  return { flags, places };
 }
 
 /** The same for every scanner, and made when the first one needs it. */
-const shapeTables = new Map<boolean, Table>();
+let shapeTable: Table | undefined;
 
-function shapeTable(withAssignments: boolean): Table {
-  const made = shapeTables.get(withAssignments) ?? tableOf(shapes(withAssignments));
-  shapeTables.set(withAssignments, made);
-  return made;
+/** Of all rules, and of values that are known, in any of these forms. */
+export function tableFor(forms: readonly string[]): Table {
+  shapeTable ??= tableOf(shapes());
+  return forms.length === 0 ? shapeTable : tableOf(forms.map(exactly), shapeTable);
 }
 
-/** Builds the table once; the scan itself reads each character once and tries rules only at marks. */
-export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
-  const shaped = shapeTable(withAssignments);
-  const table = forms.length === 0 ? shaped : tableOf(forms.map(exactly), shaped);
-  return (text, enough = Number.POSITIVE_INFINITY) => scan(text, enough, table);
+const blockChars = 16_384;
+/** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
+const block = Buffer.allocUnsafeSlow(blockChars + 4);
+
+/** The first place from `from` on where a mark may stand; `length` or more when there is none. Four are asked for at once. */
+function nextMarked(flags: Uint8Array, from: number, length: number): number {
+  let four = markOf(0, block[from]!, block[from + 1]!);
+  for (let at = from; at + 2 < length; at += 4) {
+    const one = (four >>> 8) | ((block[at + 2]! | 32) << 16);
+    const two = (one >>> 8) | ((block[at + 3]! | 32) << 16);
+    const three = (two >>> 8) | ((block[at + 4]! | 32) << 16);
+    four = (three >>> 8) | ((block[at + 5]! | 32) << 16);
+    const early = flags[hashOf(one)]! | (flags[hashOf(two)]! << 1);
+    const late = flags[hashOf(three)]! | (flags[hashOf(four)]! << 1);
+    if (early !== 0) return at + 1 - (early & 1);
+    if (late !== 0) return at + 3 - (late & 1);
+  }
+  return length;
 }
 
 interface Search {
   readonly text: string;
-  readonly table: Table;
-  readonly enough: number;
   readonly spans: Span[];
+  readonly enough: number;
+  /** Where the rules end that are tried. */
+  readonly rankEnd: number;
   coveredTo: number;
 }
 
-/** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
-const block = Buffer.allocUnsafeSlow(16_384);
-const blockPairs = new Uint16Array(block.buffer);
-const blockWords = new Int32Array(block.buffer);
-
-/** Tries the rules whose mark begins at `at` of the block, which begins at `from` of the text. */
-function tryAt(search: Search, from: number, at: number): void {
-  const { text, table, enough, spans } = search;
-  const hash = (((block[at]! | 32) << 10) ^ ((block[at + 1]! | 32) << 5) ^ (block[at + 2]! | 32)) & 0x7fff;
-  if (table.flags[hash] === 0) return;
-  for (const trigger of table.buckets.get(hash) ?? []) {
-    if (spans.length >= enough) return;
-    const span = spanAt(trigger, text, from + at + 2, search.coveredTo);
+/** Tries what the mark at `at` of the text may be part of. */
+function tryPlaces(search: Search, places: readonly Place[], at: number): void {
+  for (const { trigger, back } of places) {
+    if (search.spans.length >= search.enough) return;
+    const span = trigger.rank < search.rankEnd ? spanAt(trigger, search.text, at - back, search.coveredTo) : undefined;
     if (span === undefined) continue;
-    spans.push(span);
+    search.spans.push(span);
     search.coveredTo = Math.max(search.coveredTo, span.end);
   }
 }
 
-/** Tries what four pairs from `first` on may be part of. */
-function tryPairs(search: Search, from: number, first: number, length: number): void {
-  const { pairs } = search.table;
-  for (let at = first; at < first + 4; at += 1) {
-    const place = pairs[blockPairs[at]!]!;
-    if (place > 1 && at > 0 && at * 2 + 1 < length) tryAt(search, from, at * 2 - 1);
-    if ((place & 1) === 1 && at * 2 + 2 < length) tryAt(search, from, at * 2);
-  }
-}
-
-/** The first of the words from `at` on, two by two, in which a pair of a mark stands; `end` when there is none. */
-function nextMarked(pairs: Uint8Array, at: number, end: number): number {
-  for (let word = at; word < end; word += 2) {
-    const one = blockWords[word]!;
-    const two = blockWords[word + 1]!;
-    const first = pairs[one & 0xffff]! | pairs[one >>> 16]!;
-    if ((first | pairs[two & 0xffff]! | pairs[two >>> 16]!) !== 0) return word;
-  }
-  return end;
-}
-
-/**
- * Of three bytes in a row two stand together at an even place, so only every second pair is looked up, four at a time. Blocks
- * overlap by two bytes: a mark lies whole in one of them.
- */
-function scan(text: string, enough: number, table: Table): Span[] {
-  const search: Search = { text, table, enough, spans: [], coveredTo: 0 };
-  for (let from = 0; from + 2 < text.length; from += block.length - 2) {
-    const length = block.write(text.slice(from, from + block.length), 'latin1');
-    const end = (length + 3) >> 2;
-    for (let word = nextMarked(table.pairs, 0, end); word < end; word = nextMarked(table.pairs, word + 2, end)) {
-      tryPairs(search, from, word * 2, length);
-      if (search.spans.length >= enough) return search.spans;
+/** One pass: each character is read once, and rules are tried only at marks. Blocks overlap, so that a mark lies whole in one. */
+export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
+  const { flags, places } = tableFor(forms);
+  const rankEnd = withAssignments ? Number.POSITIVE_INFINITY : assignmentRank;
+  return (text, enough = Number.POSITIVE_INFINITY) => {
+    const search: Search = { text, spans: [], enough, rankEnd, coveredTo: 0 };
+    for (let from = 0; from + 2 < text.length && search.spans.length < enough; from += blockChars - 2) {
+      const length = block.write(text.slice(from, from + blockChars), 'latin1');
+      for (let at = nextMarked(flags, 0, length); at + 2 < length; at = nextMarked(flags, at + 1, length)) {
+        const here = places.get(markOf(block[at]!, block[at + 1]!, block[at + 2]!));
+        if (here !== undefined) tryPlaces(search, here, from + at);
+      }
     }
-  }
-  return search.spans;
+    return search.spans;
+  };
 }

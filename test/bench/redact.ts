@@ -41,9 +41,9 @@ export async function benchRedact(): Promise<BenchRow[]> {
       detail: `${ordinaryMs.toFixed(1)} ms (${speed} MB/s), floor ${floorMs.toFixed(1)} ms`,
     },
     {
-      name: 'redact 1 MB of hostile text / 1 MB of ordinary log',
-      ratio: hostileMs / (ordinaryMs / 10),
-      limit: 350,
+      name: 'redact 1 MB of hostile text / split and join the lines of 1 MB of ordinary log',
+      ratio: hostileMs / (floorMs / 10),
+      limit: 2_000,
       detail: `${hostileMs.toFixed(1)} ms at worst of ${hostile.length} texts`,
     },
   ];
