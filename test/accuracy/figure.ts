@@ -3,14 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * `own`: written by those who wrote the rules. `holdout`: by fresh readers, never looked at. `opened`: an earlier hold-out, read
- * by those who work on the rules since a new one took its place.
+ * `own`: written by those who wrote the rules. `holdout`: by fresh readers, never looked at. `first`, `second`: earlier hold-outs,
+ * read by those who work on the rules since a new one took their place.
  */
-export type SetName = 'own' | 'opened' | 'holdout';
+export type SetName = 'own' | 'first' | 'second' | 'holdout';
 
-const folders: Readonly<Record<SetName, string>> = {
+export const folders: Readonly<Record<SetName, string>> = {
   own: join(import.meta.dirname, 'sets'),
-  opened: join(import.meta.dirname, 'opened'),
+  first: join(import.meta.dirname, 'opened', 'first'),
+  second: join(import.meta.dirname, 'opened', 'second'),
   holdout: join(import.meta.dirname, 'holdout'),
 };
 

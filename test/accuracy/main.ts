@@ -1,12 +1,12 @@
 // `npm run accuracy`: what the detectors read rightly and wrongly, of our own sets and of hold-outs, into docs/accuracy.md.
-// `-- --misses claims` names the rows of our own set and of the opened hold-out that go wrong; those of the hold-out are counted, never shown.
+// `-- --misses claims` names the rows of our own set and of opened hold-outs that go wrong; those of the hold-out are counted, never shown.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { claims } from './claims.ts';
 import { failures } from './failures.ts';
-import { type Detector, type Figure, isReached, readRows, type SetName } from './figure.ts';
+import { type Detector, type Figure, folders, isReached, readRows, type SetName } from './figure.ts';
 import { secrets } from './secrets.ts';
 import { stuckDetector } from './stuck.ts';
 import { tamper } from './tamper.ts';
@@ -25,15 +25,15 @@ const wantedWords = ({ wanted }: Figure): string =>
 
 /** The hold-out is what its hashes say, or the figures are of something else. */
 function changedFiles(): readonly string[] {
-  const lines = readFileSync(join(import.meta.dirname, 'holdout.sha256'), 'utf8')
-    .trim()
-    .split('\n');
+  const lines = readFileSync(join(folders.holdout, 'sha256'), 'utf8').trim().split('\n');
   return lines
     .map(line => line.split(/\s+/) as [string, string])
-    .filter(([hash, name]) => {
-      const path = join(import.meta.dirname, 'holdout', name);
-      return existsSync(path) && createHash('sha256').update(readFileSync(path)).digest('hex') !== hash;
-    })
+    .filter(
+      ([hash, name]) =>
+        createHash('sha256')
+          .update(readFileSync(join(folders.holdout, name)))
+          .digest('hex') !== hash,
+    )
     .map(([, name]) => name);
 }
 
@@ -46,20 +46,19 @@ async function figuresOf(set: SetName): Promise<ReadonlyMap<string, readonly Fig
 const changed = changedFiles();
 if (changed.length > 0) throw new Error(`The hold-out was changed: ${changed.join(', ')}`);
 
-const [own, opened] = [await figuresOf('own'), await figuresOf('opened')];
+const [own, first, second] = [await figuresOf('own'), await figuresOf('first'), await figuresOf('second')];
 if (values.misses !== undefined) {
-  const figures = [...(own.get(values.misses) ?? []), ...(opened.get(values.misses) ?? [])];
-  for (const { measure, misses } of figures) console.log(`${measure}: ${misses.join('\n  ')}`);
+  for (const set of [own, first, second])
+    for (const { measure, misses } of set.get(values.misses) ?? []) console.log(`${measure}: ${misses.join('\n  ')}`);
   process.exit(0);
 }
 const holdout = await figuresOf('holdout');
 
-const read = (path: string): Counts => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {});
-
 /** What the rules had never seen, as it came out the first time; written once for each measure, and never again. */
-function firstRun(): Counts {
-  const path = join(import.meta.dirname, 'holdout-first-run.json');
-  const earlier = read(path);
+function unseenOf(set: 'first' | 'second' | 'holdout'): Counts {
+  const path = join(folders[set], 'unseen.json');
+  const earlier: Counts = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+  if (set !== 'holdout') return earlier;
   const unseen = [...holdout].flatMap(([name, figures]) =>
     figures
       .filter(({ of, measure }) => of > 0 && earlier[`${name}: ${measure}`] === undefined)
@@ -70,41 +69,43 @@ function firstRun(): Counts {
   return all;
 }
 
-const unseen = { opened: read(join(import.meta.dirname, 'opened-first-run.json')), holdout: firstRun() };
+const unseen = { first: unseenOf('first'), second: unseenOf('second'), holdout: unseenOf('holdout') };
+
+/** Of both hold-outs that have been read since. */
+function readSince(name: string, at: number): Figure | undefined {
+  const [one, other] = [first.get(name)?.[at], second.get(name)?.[at]];
+  if (one === undefined || other === undefined) return one ?? other;
+  return { ...one, count: one.count + other.count, of: one.of + other.of };
+}
 
 const rows = [...own].flatMap(([name, figures]) =>
   figures.map((figure, at) => {
-    const [before, now] = [opened.get(name)?.[at], holdout.get(name)?.[at]];
+    const [read, now] = [readSince(name, at), holdout.get(name)?.[at]];
     const key = `${name}: ${figure.measure}`;
-    const earlier = [told(unseen.opened[key]), told(before)];
     const cells = [
-      name,
-      figure.measure,
-      wantedWords(figure),
-      told(figure),
-      ...earlier,
-      told(unseen.holdout[key]),
-      told(now),
+      ...[name, figure.measure, wantedWords(figure), told(figure)],
+      ...[told(unseen.first[key]), told(unseen.second[key]), told(read)],
+      ...[told(unseen.holdout[key]), told(now)],
     ];
     return {
       line: `| ${cells.join(' | ')} |`,
-      isReached: [figure, before, now].every(one => one === undefined || isReached(one)),
+      isReached: [figure, read, now].every(one => one === undefined || isReached(one)),
     };
   }),
 );
 const text = `# Accuracy of the detectors
 
-Made by \`npm run accuracy\`. What decides "done", "failed", "stuck", "tampered" and "secret" is measured on three sets of rows in
+Made by \`npm run accuracy\`. What decides "done", "failed", "stuck", "tampered" and "secret" is measured on sets of rows in
 \`test/accuracy\`:
 
 * our own set, which the rules were made with;
-* the first hold-out, written by fresh readers who had not seen the rules. How it came out then, unseen, stands in its first column.
-  It has been read since, so it shows no more than our own set;
-* the second hold-out, written by other fresh readers before the rules changed again. Its hashes (\`holdout.sha256\`) were committed
-  before that, its rows are counted and never looked at. "Unseen" is its first run, with the rules as they were then.
+* two hold-outs, each written by fresh readers who had not seen the rules. How they came out then, unseen, stands in their columns.
+  They have been read since, so "now, read" shows no more than our own set;
+* the third hold-out, written by other fresh readers. Its hashes (\`holdout/sha256\`) were committed before the rules changed
+  again, its rows are counted and never looked at. "Unseen" is its first run, with the rules as they were then.
 
-| detector | measure | wanted | own set | first hold-out, unseen | now, read | second hold-out, unseen | now |
-|---|---|---|---|---|---|---|---|
+| detector | measure | wanted | own set | first hold-out, unseen | second, unseen | both now, read | third hold-out, unseen | now |
+|---|---|---|---|---|---|---|---|---|
 ${rows.map(row => row.line).join('\n')}
 `;
 writeFileSync(page, text);
