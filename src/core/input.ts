@@ -59,8 +59,7 @@ export type Question = Omit<Escalation, 'id' | 'task' | 'iteration' | 'raisedAt'
 
 /** Commands that another process may send through the mailbox. */
 export type Command =
-  /** `policy`: nobody was asked, a setting answers; never by mail. */
-  /** `request`: what the sender knows it by, when several people answer at once. */
+  /** `policy`: nobody was asked, a setting answers; never by mail. `request`: what the sender knows it by, when several answer at once. */
   | Variant<'answer', { escalation: string; answer: Answer; policy?: true; request?: string }>
   | Variant<'tell', { text: string; task?: string }>
   /** `replacedBy`: the loop that takes its place, by its name; never by mail. */

@@ -60,9 +60,9 @@ export interface Engine {
     instructions: string,
     facts: Readonly<Record<string, string>>,
   ) => { readonly text: string; readonly system?: string };
-  /** What a prompt needs and the state does not hold. */
   /** What an iteration wrote into files of the mode instead of its report. */
   readonly noted?: (state: State) => Promise<Performed['noted']>;
+  /** What a prompt needs and the state does not hold. */
   readonly facts?: (state: State, live: LiveIteration) => Promise<Readonly<Record<string, string>>>;
   /** Keeps a prompt where the mode's users look for it. */
   readonly archive?: (iteration: number, prompt: string) => Promise<void>;

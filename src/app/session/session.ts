@@ -28,9 +28,9 @@ export { type ChangedSettings, settingsRefusal } from './trusted-settings.ts';
 export type Gate =
   /** The last loop of the document ended with work left: yes starts over, with new counters. */
   | { readonly id: 'continue-ended'; readonly earlier: Extract<Earlier, { type: 'ended' }> }
-  /** `state`: of a loop that goes on. */
   /** The user's own settings changed while agents worked: yes says that a person did it. */
   | { readonly id: 'settings-changed'; readonly changed: ChangedSettings; readonly isAllowed: boolean }
+  /** `state`: of a loop that goes on. */
   | {
       readonly id: 'start';
       readonly prepared: Prepared;
