@@ -27,29 +27,23 @@ export async function runDraft(context: Context, draft: Draft): Promise<number> 
     refuseWithoutTerminal(prepared.performers, isDry || isInteractive(flags), prepared.mode.conversation !== undefined);
   for (const notice of prepared.notices) context.say(`note: ${notice}`);
   if (isDry) return (await import('../dry-run.ts')).sayDryRun(context, prepared);
-  growRoom(1);
   const settling = setTimeout(settle, settledMs).unref();
   try {
     const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
     return await finish(context, prepared, ledger, await runSession(prepared, ledger, terminalHost(context, flags)));
   } finally {
     clearTimeout(settling);
-    growRoom(usualGrowth);
   }
 }
 
 const settledMs = 1_000;
-const usualGrowth = 2;
-
-/** Room for new objects that a start has needed is enough for a loop: V8 would double it twice more and keep it (48 MB). */
-const growRoom = (factor: number): void => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 
 /**
  * An agent is at work and nobody waits for us. What a start needs is compiled by now, and V8 forgets it again in a long loop:
- * bin/ralph keeps it. V8 takes it up only under the flags that it was kept with, so they are as at the start meanwhile.
+ * bin/ralph keeps it. Only then may V8's flags change, because it takes up neither that nor what Node brings compiled under
+ * others: the room for new objects that a start has needed is enough for a loop, V8 would double it twice more and keep it (48 MB).
  */
 function settle(): void {
-  growRoom(usualGrowth);
   (process as NodeJS.EventEmitter).emit('ralph-settled');
-  growRoom(1);
+  setFlagsFromString('--semi-space-growth-factor=1');
 }

@@ -13,12 +13,15 @@ const claim = 'echo "Task $RALPH_TASK complete"';
 const work =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: of bash
   'at=$((10#${RALPH_TASK#US-} % BENCH_FILES)); echo "$RALPH_TASK" >>"folder-$((at % 40))/sub-$((at % 7))/file-$at.txt"';
+/** Something else each time: who says the same again and again stands still, and no flag lets a loop go on with that. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: of bash
+const look = 'echo "looked at part ${begun#*.}, nothing claimed"';
 const pause = (seconds: string): string => `read -t ${seconds} <> <(:)`;
 const stubs = {
-  idle: stub('echo "looked at it, nothing claimed"'),
+  idle: stub(look),
   claims: stub(claim),
   claimsAfterWork: stub(`${claim}; ${pause('0.1')}`),
-  touches: stub('echo "looked at it"; printf " " >>PRD.json'),
+  touches: stub(`${look}; printf " " >>PRD.json`),
   works: stub(`${work}; ${claim}`),
   worksFor: stub(`${work}; ${claim}; ${pause('$2')}`),
   edits: stub(
