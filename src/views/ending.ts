@@ -178,6 +178,10 @@ const unachievedReview: EndRow = {
   ],
 };
 
+/** Why it ended, in the words that every surface uses. */
+export const endWords = ({ reason, limit }: Pick<Termination, 'reason' | 'limit'>): string =>
+  (limit === 'rounds' ? unachievedReview : rows[reason]).words;
+
 /** A loop in which everything was skipped is over, but nothing was done. */
 function rowOf(state: State, reason: TerminationReason): EndRow {
   if (state.control.ended?.limit === 'rounds') return unachievedReview;

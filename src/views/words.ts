@@ -3,9 +3,18 @@
 import type { LimitWindow, Usage } from '../core/event.ts';
 import { phaseNow } from '../core/scheduling.ts';
 import { isSingleTask, type State } from '../core/state.ts';
-import { openTasks } from '../core/task.ts';
+import { openTasks, type TaskStatus } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatUsd, isoTime, plural } from '../text/format.ts';
+
+/** What people read; files and JSON say `pending` and `active`. */
+export const statusWords: Readonly<Record<TaskStatus, string>> = {
+  done: 'done',
+  pending: 'open',
+  active: 'at work',
+  blocked: 'blocked',
+  skipped: 'skipped',
+};
 
 /** Its items and phases are those that the agent reports. */
 export const isByReport = ({ settings }: State): boolean => settings.policy.progressBy === 'report';
