@@ -4,8 +4,7 @@ import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
 import { totalTokens } from '../core/state.ts';
 import { proofWords } from '../core/task.ts';
 import { formatDuration, plural } from '../text/format.ts';
-import { endWords } from './ending.ts';
-import { recordedCostWords, windowWords } from './words.ts';
+import { endWords, recordedCostWords, windowWords } from './words.ts';
 
 export const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;

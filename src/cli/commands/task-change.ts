@@ -8,7 +8,7 @@ import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
-import { endWords } from '../../views/ending.ts';
+import { endWords } from '../../views/words.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
 import { runWords, unreadyWords } from '../task-words.ts';
 

@@ -6,7 +6,7 @@ import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
 import { evolve } from '../../modes/evolve.ts';
 import { UsageError } from '../../text/errors.ts';
-import { endWords } from '../../views/ending.ts';
+import { endWords } from '../../views/words.ts';
 import {
   type Context,
   deliveryWords,
