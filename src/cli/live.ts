@@ -106,7 +106,7 @@ function lineText(at: number, { tone, text, detail, escalation }: EventLine, loo
   const time = `[${clockTime(at, 'seconds')}] `;
   if (escalation !== undefined)
     return `${time}${style.live ? shownCard(escalation, loop, style) : questionCard(escalation, style)}`;
-  const isProse = style.live && detail === undefined && !text.includes('\n');
+  const isProse = style.live && !text.includes('\n');
   const prose = isProse ? hanging(time, text, style.columns()) : `${time}${text}`;
   return style.paint(tone, plain(detail === undefined ? prose : `${prose}\n${detailWords(detail, style)}`));
 }

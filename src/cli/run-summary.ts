@@ -85,7 +85,7 @@ function treeWords(prepared: Prepared, chosen: Chosen | undefined): string {
   const own = branch !== undefined || config.worktree || settings.worktreePerTask;
   const id = chosen?.state?.loop.id ?? chosen?.id ?? 'ID';
   const where = own
-    ? `a worktree of its own, ${worktreeOf(prepared.home, id)}, branch ${branch ?? `ralph/${chosen?.name ?? 'NAME'}`}; ${touchedWords(prepared)}`
+    ? `a worktree of its own, ${worktreeOf(prepared.home, id)}, branch ${branch ?? `ralph/${chosen?.name || 'NAME'}`}; ${touchedWords(prepared)}`
     : 'your working tree';
   const parallel = settings.worktreePerTask ? `; ${settings.parallel} tasks at a time, merged one by one` : '';
   if (!settings.checkpoints) return `${where}; NO checkpoints: no undo, no commits, no look at the work`;

@@ -7,7 +7,7 @@ import { hasStorageTrouble, isSingleTask, type State, totalTokens } from '../cor
 import { allTasks, levelWords, progress } from '../core/task.ts';
 import { plural, someOf } from '../text/format.ts';
 import { answerLine } from './question.ts';
-import { standingWords, usageCostWords } from './words.ts';
+import { endWords, standingWords, usageCostWords } from './words.ts';
 
 /** One mark at the end, also after an abbreviation or a question. */
 const ended = (text: string): string => (/[.?!…]$/.test(text) ? text : `${text}.`);
@@ -20,7 +20,6 @@ export interface Ending {
 
 interface EndRow {
   readonly exitCode: number;
-  readonly words: string;
   readonly next: (state: State) => readonly string[];
 }
 
@@ -106,17 +105,16 @@ function afterInterview({ loop: { document }, settings }: State): readonly strin
 const rows: Readonly<Record<TerminationReason, EndRow>> = {
   goal_achieved: {
     exitCode: 0,
-    words: 'Done',
     next: state => [...afterInterview(state), `ralph report ${state.loop.name}`],
   },
-  explicit_stop: { exitCode: 0, words: 'Stopped on request', next: state => [`ralph report ${state.loop.name}`] },
-  circuit_breaker_open: { exitCode: 6, words: 'Stopped: no agent recovered', next: lookAt },
-  health_failure: { exitCode: 6, words: 'Stopped: the agent keeps getting stuck', next: lookAt },
-  consecutive_errors: { exitCode: 6, words: 'Stopped: too many errors in a row', next: lookAt },
-  budget_exhausted: { exitCode: 4, words: 'Stopped: the money is used up', next: resume },
-  max_iterations: { exitCode: 3, words: 'Stopped: all iterations are used up', next: resume },
-  max_duration: { exitCode: 3, words: 'Stopped: the time is used up', next: resume },
-  no_progress: { exitCode: 6, words: 'Stopped: no progress', next: lookAt },
+  explicit_stop: { exitCode: 0, next: state => [`ralph report ${state.loop.name}`] },
+  circuit_breaker_open: { exitCode: 6, next: lookAt },
+  health_failure: { exitCode: 6, next: lookAt },
+  consecutive_errors: { exitCode: 6, next: lookAt },
+  budget_exhausted: { exitCode: 4, next: resume },
+  max_iterations: { exitCode: 3, next: resume },
+  max_duration: { exitCode: 3, next: resume },
+  no_progress: { exitCode: 6, next: lookAt },
 };
 
 const limitReasons: readonly TerminationReason[] = ['budget_exhausted', 'max_iterations', 'max_duration'];
@@ -170,7 +168,6 @@ function effort(state: State): string {
 /** Its rounds are used up, not its iterations: no limit that is raised would let anybody look again. */
 const unachievedReview: EndRow = {
   exitCode: 3,
-  words: 'Over, but not done',
   next: state => [
     ...[reopenLine(state)].flatMap(line => (line === undefined ? [] : [`${line}   # ${goesOn}`])),
     'the same command with --new   # reviews the document as it is now, with new rounds',
@@ -179,12 +176,12 @@ const unachievedReview: EndRow = {
 };
 
 /** A loop in which everything was skipped is over, but nothing was done. */
-function rowOf(state: State, reason: TerminationReason): EndRow {
-  if (state.control.ended?.limit === 'rounds') return unachievedReview;
-  const { done, skipped } = progress(state.tasks);
-  return reason === 'goal_achieved' && done === 0 && skipped > 0
-    ? { ...rows[reason], exitCode: 6, words: 'Over, nothing done' }
-    : rows[reason];
+function rowOf({ tasks }: State, end: Termination): EndRow & { readonly words: string } {
+  const { done, skipped } = progress(tasks);
+  const row = end.limit === 'rounds' ? unachievedReview : rows[end.reason];
+  return end.reason === 'goal_achieved' && done === 0 && skipped > 0
+    ? { ...row, exitCode: 6, words: 'Over, nothing done' }
+    : { ...row, words: endWords(end) };
 }
 
 /** Tasks that rest on an agent's word; in a review that reached its end, reviewers looked at all of it again. */
@@ -210,12 +207,12 @@ export function endingOf(state: State, requireChecks = false): Ending {
       next: ['the command that you started it with   # begins a new loop', ...wayBack(state)],
     };
   }
-  const row = rowOf(state, state.control.ended.reason);
+  const row = rowOf(state, state.control.ended);
   const unverified = unverifiedIn(state);
-  const { reason, because } = state.control.ended;
+  const { reason, limit, because } = state.control.ended;
   // A goal's reason counts the tasks itself, a review's its issues.
   const account =
-    reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${row === unachievedReview ? effort(state) : tally(state)}`;
+    reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${limit === 'rounds' ? effort(state) : tally(state)}`;
   const sentence = ended(`${row.words}: ${because}${account}`);
   const next = [...row.next(state), ...wayBack(state)];
   if (state.document.unsaved.length > 0 && hasStorageTrouble(state)) {

@@ -1,7 +1,7 @@
 // Report of a loop when it is over (or so far): for people as Markdown, for programs as JSON.
 
 import type { State } from '../core/state.ts';
-import { allTasks, findTask, proofWords, type Task, toolOf } from '../core/task.ts';
+import { allTasks, findTask, proofWords, type Task, type TaskStatus, toolOf } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatDuration, isoTime, someOf } from '../text/format.ts';
 import { visible } from '../text/text.ts';
@@ -9,6 +9,7 @@ import { costWords, endingOf, isVerified } from './ending.ts';
 import { type LoopHistory, taskView } from './loop.ts';
 import type { Metrics } from './metrics.ts';
 import { statusOf } from './status.ts';
+import { statusWords } from './words.ts';
 
 /** report.json, field by field. */
 export type LoopReport = ReturnType<typeof reportOf>;
@@ -71,14 +72,6 @@ export function reportOf({ state, history, metrics, items }: ReportInput) {
   };
 }
 
-const statusWords: Readonly<Record<string, string>> = {
-  done: 'done',
-  pending: 'open',
-  active: 'at work',
-  blocked: 'blocked',
-  skipped: 'skipped',
-};
-
 /** What others wrote stays text: neither a new cell, nor a new line, nor HTML (B65). */
 const cell = (text: string): string =>
   visible(text.replaceAll('\n', ' ')).replaceAll('\\', '\\\\').replaceAll('|', '\\|').replaceAll('<', '\\<');
@@ -135,7 +128,13 @@ export function reportParts(report: LoopReport, state: State): readonly ReportPa
       is: 'tasks',
       rows: report.items.map(item => {
         const { id, title, attempts } = item;
-        return { id, title, status: statusWords[item.status] ?? item.status, proof: proofOf(item, state), attempts };
+        return {
+          id,
+          title,
+          status: statusWords[item.status as TaskStatus] ?? item.status,
+          proof: proofOf(item, state),
+          attempts,
+        };
       }),
     },
     {

@@ -4,7 +4,7 @@ import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
 import { totalTokens } from '../core/state.ts';
 import { proofWords } from '../core/task.ts';
 import { formatDuration, plural } from '../text/format.ts';
-import { recordedCostWords, windowWords } from './words.ts';
+import { endWords, recordedCostWords, windowWords } from './words.ts';
 
 export const answerText = (answer: Answer): string =>
   answer.kind === 'option' ? `option ${answer.option}` : answer.kind === 'text' ? `"${answer.text}"` : answer.kind;
@@ -98,7 +98,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'stop.asked': event => `stop asked by ${event.by}: ${event.because}`,
   'loop.paused': event => `paused by ${event.by}${event.now ? ', at once' : ', after the live iteration'}`,
   'loop.resumed': event => `resumed by ${event.by}: ${event.because}`,
-  'loop.ended': event => `loop ended, ${event.reason}: ${event.because}`,
+  'loop.ended': event => `loop ended. ${endWords(event)}: ${event.because}`,
 };
 
 export function sentenceOf(event: Event): string {

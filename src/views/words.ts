@@ -1,11 +1,36 @@
 // Words about tasks that take many iterations: people think of the goal and its items, not of one task.
 
-import type { LimitWindow, Usage } from '../core/event.ts';
+import type { LimitWindow, Termination, TerminationReason, Usage } from '../core/event.ts';
 import { phaseNow } from '../core/scheduling.ts';
 import { isSingleTask, type State } from '../core/state.ts';
-import { openTasks } from '../core/task.ts';
+import { openTasks, type TaskStatus } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
 import { formatUsd, isoTime, plural } from '../text/format.ts';
+
+/** What people read; files and JSON say `pending` and `active`. */
+export const statusWords: Readonly<Record<TaskStatus, string>> = {
+  done: 'done',
+  pending: 'open',
+  active: 'at work',
+  blocked: 'blocked',
+  skipped: 'skipped',
+};
+
+const reasonWords: Readonly<Record<TerminationReason, string>> = {
+  goal_achieved: 'Done',
+  explicit_stop: 'Stopped on request',
+  circuit_breaker_open: 'Stopped: no agent recovered',
+  health_failure: 'Stopped: the agent keeps getting stuck',
+  consecutive_errors: 'Stopped: too many errors in a row',
+  budget_exhausted: 'Stopped: the money is used up',
+  max_iterations: 'Stopped: all iterations are used up',
+  max_duration: 'Stopped: the time is used up',
+  no_progress: 'Stopped: no progress',
+};
+
+/** Why a loop ended. */
+export const endWords = ({ reason, limit }: Pick<Termination, 'reason' | 'limit'>): string =>
+  limit === 'rounds' ? 'Over, but not done' : reasonWords[reason];
 
 /** Its items and phases are those that the agent reports. */
 export const isByReport = ({ settings }: State): boolean => settings.policy.progressBy === 'report';

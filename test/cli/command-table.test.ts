@@ -152,7 +152,7 @@ describe('reading a finished loop', () => {
   it.concurrent('explain gives the reason of each step, or of one task', async () => {
     const all = await data('explain');
     expect(all).toContain('check test -f proof FAILED for US-001');
-    expect(all).toMatch(/loop ended, goal_achieved: 2 of 2 tasks done/);
+    expect(all).toMatch(/loop ended\. Done: 2 of 2 tasks done/);
     const { steps } = JSON.parse(await data('explain', '--json'));
     expect(steps).toHaveLength(all.trim().split('\n').length);
     expect(steps.at(-1)).toMatchObject({ type: 'loop.ended', sentence: expect.stringContaining('2 of 2 tasks done') });
@@ -200,7 +200,7 @@ describe('reading a finished loop', () => {
     [['answer', 'E1', '--skip'], /No open question is called "E1"\.\n {2}See the open ones: ralph inbox/],
     [['answer'], /Say which question is answered/],
     [['tell'], /There is nothing to tell\.\n {2}ralph tell "/],
-    [['tell', 'hello'], /Loop shop has ended: goal_achieved\.\n {2}Guidance needs a loop that goes on/],
+    [['tell', 'hello'], /Loop shop has ended \(Done\)\.\n {2}Guidance needs a loop that goes on/],
     [['resume', 'shop', '--max-iterations', '0'], /--max-iterations: "0" is not a whole number/],
   ];
   for (const [words, wanted] of refusals) {

@@ -153,7 +153,7 @@ describe('a goal in words', () => {
         ),
       });
       const explained = await place.ralph(hinted(told.stderr, 'ralph explain'));
-      expect(explained.stdout).toMatch(/loop ended, no_progress: no report of the last 3 iterations .*\n$/);
+      expect(explained.stdout).toMatch(/loop ended\. Stopped: no progress: no report of the last 3 iterations .*\n$/);
       expect(told.stderr).toMatch(/limits .*3 iterations\s+without\s+progress/);
     }));
 

@@ -169,7 +169,7 @@ describe('a loop that is over', () => {
     await status(context(), [], {});
     expect(out.join('\n')).toContain('1 task open again since then (ralph undo)');
     await show(context(), ['A'], {});
-    expect(out.join('\n')).toContain('pending, opened again, not tried since');
+    expect(out.join('\n')).toContain('open, opened again, not tried since');
   });
 });
 
@@ -180,7 +180,7 @@ describe('a loop that no process works on', () => {
     await recorded(story, put('PRD.json', prd('A', 'B')));
     await list(context(), [], {});
     expect(out.join('\n')).toMatch(/^A {2}cut .*iteration 1 was cut, not running/);
-    expect(out.join('\n')).toContain('2 tasks: 1 cut, 1 pending');
+    expect(out.join('\n')).toContain('2 tasks: 1 cut, 1 open');
     await show(context(), ['A'], {});
     expect(out.join('\n')).toContain('cut, 1 attempt of 5; iteration 1 was cut, not running');
   });

@@ -83,10 +83,10 @@ describe('without a loop', () => {
     ];
     const { out } = await told(folder('list', { 'PRD.json': prd(stories) }), list, [], { ascii: true });
     expect(out.split('\n')).toEqual([
-      'US-001  pending       Story US-001',
-      `US-002  pending       ${long}  (waits for US-001)`,
+      'US-001  open          Story US-001',
+      `US-002  open          ${long}  (waits for US-001)`,
       'US-003  done          Story US-003',
-      '3 tasks: 1 done, 2 pending  (no loop yet)',
+      '3 tasks: 1 done, 2 open  (no loop yet)',
     ]);
     const data = JSON.parse((await told(join(place.project, 'list'), list, ['PRD.json'], { json: true })).out);
     expect(data).toMatchObject({ version: 2, loop: null, counts: { pending: 2, done: 1 } });
@@ -314,9 +314,9 @@ describe('with a loop', () => {
 
   it('the whole story: looked at, skipped, taken back, added to, decided while it runs, exported', async () => {
     expect((await inLoop(list, [])).out).toBe(`US-001  done     1x   Story US-001  (checks still green)
-US-002  pending  1x   Story US-002  (waits for your answer to E1)
-US-003  pending       Story US-003  (waits for US-002)
-3 tasks: 1 done, 2 pending  (loop shop)`);
+US-002  open     1x   Story US-002  (waits for your answer to E1)
+US-003  open          Story US-003  (waits for US-002)
+3 tasks: 1 done, 2 open  (loop shop)`);
     const shown = await inLoop(show, ['US-002']);
     expect(shown.out).toMatch(
       /question {5}Which price\?\n +ralph answer [\w-]+\/E1 --option 1[\s\S]*history\n.*iteration 2: scripted on US-002[\s\S]*E1 needs you/,
@@ -349,7 +349,7 @@ US-003  pending       Story US-003  (waits for US-002)
       expect.stringContaining('Loop shop takes it up when it goes on: ralph run PRD.json'),
     ]);
     expect((await inLoop(list, [])).out).toContain(
-      'US-004  new           Paint  (not read yet)\n4 tasks: 1 done, 2 pending, 1 new',
+      'US-004  new           Paint  (not read yet)\n4 tasks: 1 done, 2 open, 1 new',
     );
     await expect(inLoop(skip, ['US-004'])).rejects.toThrow(
       'US-004 stands in PRD.json, but loop shop has not read it yet.',
@@ -372,7 +372,7 @@ US-003  pending       Story US-003  (waits for US-002)
     expect(await place.ralph(['task', 'skip', 'US-001'])).toMatchObject({
       code: 2,
       stderr:
-        'ralph: Loop shop has ended (explicit_stop): nothing in it can be changed any more.\n  Reopen it first: ralph resume shop\n',
+        'ralph: Loop shop has ended (Stopped on request): nothing in it can be changed any more.\n  Reopen it first: ralph resume shop\n',
     });
     const exported = await place.ralph(['task', 'export', '--format', 'checklist']);
     expect(exported.stdout).toMatch(/^- \[ \] US-001: Story US-001$/m);

@@ -237,3 +237,11 @@ it('given a task with a refused attempt, then undo and redo leave its attempts a
     expect(await shown()).toEqual(['done', 2, 'proven']);
     expect(git(place, 'log', '--format=%s', '-1')).toBe('US-1: Story US-1\n');
   }));
+
+it('given an undo in a loop that a limit stopped, then the whole line that goes on is printed', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-1', 'US-2']);
+    expect((await place.ralph([...runWith(worker), '--max-iterations', '1'])).code).toBe(3);
+    const { stderr } = await ok(place.ralph(['undo', '--yes']));
+    expect(stderr).toContain('  Go on: ralph resume shop --max-iterations 2\n');
+  }));

@@ -26,9 +26,9 @@ it('given a PRD.json that was never committed, then it is said once that no comm
     git(place, 'commit', '-qm', 'without it');
     const { stderr } = await ok(place.ralph(run));
     expect(stderr.match(/US-\d: 2 files committed/g)).toHaveLength(3);
-    expect(stderr.match(/PRD\.json is in no commit of this loop: it was not committed when that began/g)).toHaveLength(
-      1,
-    );
+    expect(
+      stderr.match(/PRD\.json is in no commit of this loop: it was not committed when the loop began/g),
+    ).toHaveLength(1);
     expect(git(place, 'log', '--format=', '--name-only', '-3')).not.toContain('PRD.json');
   }));
 
@@ -129,4 +129,21 @@ it('given a second RALPH_HOME, and then deleted refs of checkpoints, then each i
       git(place, 'update-ref', '-d', ref);
     const again = await place.ralph(['resume', 'shop', '--max-iterations', '2']);
     expect(flat(again.stderr)).toMatch(/Checkpoints of this loop: made the refs of \d checkpoints anew/);
+  }));
+
+it('given a refused claim, then the next prompt names the files of that attempt, but not PRD.json, which Ralph marks', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-1', 'US-2']);
+    const agent = 'cat >"../$RALPH_TASK.prompt"; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
+    const words = ['run', 'PRD.json', '--agent-command', agent, '--verify', 'test ! -f US-2.txt', '--quiet'];
+    await place.ralph([...words, '--max-iterations', '3']);
+    const prompt = place.read('../US-2.prompt');
+    expect(prompt).toMatch(/changed by them and are not committed\. .*\n> US-2\.txt\n\n/);
+  }));
+
+it('given --worktree and a dry run, then the branch of a loop without a name yet is called ralph/NAME', () =>
+  inScratch(async place => {
+    makeRepository(place, ['US-1']);
+    const told = await ok(place.ralph([...run, '--worktree', '--dry-run']));
+    expect(flat(told.stdout)).toContain('branch ralph/NAME;');
   }));

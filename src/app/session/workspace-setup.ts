@@ -87,7 +87,7 @@ async function strangersIn({ home, repositoryInfo }: Prepared, ledger: Ledger): 
   const others = names.filter(name => name !== 'forks' && !known.has(name));
   if (others.length === 0) return [];
   return [
-    `This repository holds checkpoints of ${plural(others.length, 'loop')} that are not in ${home}: another RALPH_HOME works here, or did. Run one of them at a time; what nobody needs any more: git for-each-ref refs/ralph`,
+    `This repository holds checkpoints of ${plural(others.length, 'loop')} that are not in ${home}: another RALPH_HOME works here, or did. Run one of them at a time. To see the refs of those loops: git for-each-ref refs/ralph`,
   ];
 }
 

@@ -2,6 +2,7 @@
 import { packState } from '../../core/state.ts';
 import { allTasks, proofWords } from '../../core/task.ts';
 import { visible } from '../../text/text.ts';
+import { statusWords } from '../../views/words.ts';
 import { type Context, type Flags, loopStateOf, printJson, type Words } from '../context.ts';
 import { plain } from '../terminal.ts';
 import { execute as status } from './status.ts';
@@ -18,7 +19,7 @@ export async function execute(context: Context, words: Words, flags: Flags): Pro
   context.out('  tasks');
   for (const task of allTasks(state.tasks))
     context.out(
-      `    ${task.id.padEnd(12)} ${task.status.padEnd(8)} ${(task.status === 'done' ? proofWords(task) : '').padEnd(20)} ${visible(task.spec.title)}`,
+      `    ${task.id.padEnd(12)} ${statusWords[task.status].padEnd(8)} ${(task.status === 'done' ? proofWords(task) : '').padEnd(20)} ${visible(task.spec.title)}`,
     );
   return 0;
 }

@@ -8,6 +8,7 @@ import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
+import { endWords } from '../../views/words.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, textFlag, type Words } from '../context.ts';
 import { runWords, unreadyWords } from '../task-words.ts';
 
@@ -24,16 +25,17 @@ function againWords(state: State): string | undefined {
 
 /** `here`: the folder that the command is given in. */
 function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }: Task, here: string): void {
-  const { name, reason, document } = row;
-  if (reason === null) return;
+  const { name, document } = row;
+  const { ended } = state.control;
+  if (ended === undefined) return;
   const file = visible(basename(document));
   const reopened = `To have ${id} done again, set it to open in ${file} (as before it was done or skipped), then: ${runWords(here, document)}`;
   const again = againWords(state) ?? reopened;
   const over =
     act === 'retry' ? again : `${id} is ${status}: there is nothing to ${act === 'done' ? 'decide' : 'skip'}.`;
   throw new UsageError(
-    `Loop ${name} has ended (${reason}): nothing in it can be changed any more.`,
-    reason === 'goal_achieved' ? over : `Reopen it first: ralph resume ${name}`,
+    `Loop ${name} has ended (${endWords(ended)}): nothing in it can be changed any more.`,
+    ended.reason === 'goal_achieved' ? over : `Reopen it first: ralph resume ${name}`,
   );
 }
 

@@ -5,6 +5,7 @@ import { allTasks, levelWords, type Task } from '../../core/task.ts';
 import { columnsOf, padColumns } from '../../text/columns.ts';
 import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
+import { statusWords } from '../../views/words.ts';
 import { type Context, type Flags, printJson, taskPlace, type Words } from '../context.ts';
 import { isCut, isOrphaned, taskJson, waitWords } from '../task-words.ts';
 import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
@@ -12,7 +13,7 @@ import { fitted, makeStyle, type Style, type Tone } from '../terminal.ts';
 const idColumnsMax = 20;
 const tones: Readonly<Partial<Record<string, Tone>>> = {
   done: 'good',
-  active: 'attention',
+  [statusWords.active]: 'attention',
   cut: 'attention',
   blocked: 'bad',
 };
@@ -28,7 +29,7 @@ interface Line {
 function linesOf({ table, loop, unread }: Subject): readonly Line[] {
   const known = [...allTasks(table)].map((task: Task) => ({
     id: task.id,
-    status: isCut(task, loop) ? 'cut' : task.status,
+    status: isCut(task, loop) ? 'cut' : statusWords[task.status],
     attempts: task.attempts,
     title: task.spec.title,
     waits: waitWords(table, task, loop),
@@ -48,12 +49,12 @@ function printed(line: Line, idColumns: number, columns: number, style: Style): 
   return `${padColumns(fitted(line.id, idColumns, style), idColumns)}  ${status}  ${tries.padEnd(3)}  ${title}${waits}`;
 }
 
-/** `7 tasks: 3 done, 1 active, 3 pending` */
+/** `7 tasks: 3 done, 1 at work, 3 open` */
 function countWords({ table, unread, loop }: Subject): string {
   const { counts, size, unverified } = table;
   const named = (['done', 'active', 'pending', 'blocked', 'skipped'] as const)
     .filter(status => counts[status] > 0)
-    .map(status => `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : status}`);
+    .map(status => `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : statusWords[status]}`);
   const doubts = unverified === 0 ? [] : [`${unverified} ${levelWords.unverified}`];
   const fresh = unread.length === 0 ? [] : [`${unread.length} new`];
   return `${plural(size + unread.length, 'task')}: ${[...named, ...doubts, ...fresh].join(', ')}`;

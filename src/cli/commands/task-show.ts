@@ -8,6 +8,7 @@ import { plural, someOf } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { answerLine } from '../../views/question.ts';
 import { sentenceOf } from '../../views/timeline.ts';
+import { statusWords } from '../../views/words.ts';
 import { type Context, type Flags, printJson, taskPlace, textFlag, type Words } from '../context.ts';
 import { dayAndTime } from '../output/time.ts';
 import { doneWords, isCut, taskJson, waitWords } from '../task-words.ts';
@@ -66,18 +67,23 @@ function triedWords({ attempts }: Task, of: string, steps: readonly Step[]): str
   return has('iteration.started') ? 'begun, no attempt counted yet' : 'not tried yet';
 }
 
-function statusWords({ table, loop }: Subject, task: Task, steps: readonly Step[]): string {
+function standing({ table, loop }: Subject, task: Task, steps: readonly Step[]): string {
   const most = task.spec.attemptsMax ?? loop?.state.settings.limits.attemptsPerTaskMax;
   const of = most === undefined || loop?.state.settings.policy.tasks === 'one' ? '' : ` of ${most}`;
   const tried = triedWords(task, of, steps);
   if (task.status === 'done') return `done, ${doneWords(task)}, ${tried}`;
   const waits = waitWords(table, task, loop);
-  return `${isCut(task, loop) ? 'cut' : task.status}, ${tried}${waits === '' ? '' : `; ${waits}`}`;
+  return `${isCut(task, loop) ? 'cut' : statusWords[task.status]}, ${tried}${waits === '' ? '' : `; ${waits}`}`;
+}
+
+function statusOf(table: Subject['table'], id: string): string {
+  const task = findTask(table, id);
+  return task === undefined ? 'not there' : statusWords[task.status];
 }
 
 const dependencyWords = ({ table }: Subject, { spec: { dependsOn } }: Task): string =>
   someOf(
-    dependsOn.map(id => `${id} (${findTask(table, id)?.status ?? 'not there'})`),
+    dependsOn.map(id => `${id} (${statusOf(table, id)})`),
     namesMax,
   );
 
@@ -90,7 +96,7 @@ function factsOf(subject: Subject, task: Task, steps: readonly Step[]): readonly
   const { loop } = subject;
   const question = loop?.state.questions.open.find(one => one.id === task.openQuestion);
   return [
-    ['status', statusWords(subject, task, steps)],
+    ['status', standing(subject, task, steps)],
     ['of', whose(subject)],
     ['depends on', dependencyWords(subject, task)],
     ['needed by', someOf(dependents(subject, task.id), namesMax)],

@@ -6,6 +6,7 @@ import type { State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
 import { evolve } from '../../modes/evolve.ts';
 import { UsageError } from '../../text/errors.ts';
+import { endWords } from '../../views/words.ts';
 import {
   type Context,
   deliveryWords,
@@ -41,9 +42,10 @@ export async function execute(context: Context, [first, second]: Words, flags: F
   const [name, words] = second === undefined ? [undefined, first] : [first, second];
   const text = await givenText(context, words, 'guidance');
   const { loops, row, state: before, seq } = await loopStateOf(context, name, true);
-  if (row.reason !== null)
+  const { ended } = before.control;
+  if (ended !== undefined)
     throw new UsageError(
-      `Loop ${row.name} has ended: ${row.reason}.`,
+      `Loop ${row.name} has ended (${endWords(ended)}).`,
       'Guidance needs a loop that goes on: ralph loops list',
     );
   const task = textFlag(flags, 'task');

@@ -20,7 +20,8 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
   // A document that Ralph itself keeps is changed by every task: that it stays out is said once, or never.
   const isNew = state.settings.policy.documentShows !== 'progress' && state.checkpoints.documentLeft !== true;
   const own = isNew ? left.find(isDocument) : undefined;
-  const never = own === undefined ? '' : `; ${own} is in no commit of this loop: it was not committed when that began`;
+  const never =
+    own === undefined ? '' : `; ${own} is in no commit of this loop: it was not committed when the loop began`;
   const said = `${kept}${never}`;
   const isLeftOut = findTask(state.tasks, facts.task)?.status === 'skipped';
   const what = `${isLeftOut ? 'left out: ' : ''}${plural(paths, 'file')} committed`;

@@ -171,7 +171,7 @@ type DecideCommand<Type extends Command['type']> = (
 
 const resume: DecideCommand<'resume'> = (state, _command, by, now) => {
   if (state.control.ended)
-    return [{ type: 'loop.resumed', by, because: `reopened after ${state.control.ended.reason}` }];
+    return [{ type: 'loop.resumed', by, because: `reopened after ${state.control.ended.reason.replaceAll('_', ' ')}` }];
   if (state.control.paused) return [{ type: 'loop.resumed', by, because: 'ralph resume' }];
   const because = 'ralph resume: no longer waits for a limit or a back-off';
   return isWaiting(state, now) ? [{ type: 'loop.resumed', by, because }] : [];

@@ -169,10 +169,11 @@ function isGood({ live, streaks }: State, due: CheckpointDue | undefined): boole
 
 const touchedMax = 30;
 
-/** Its work lies in the files. Without a check it is done before that is saved. */
+/** Its work lies in the files, but for the document, which Ralph marks. Without a check it is done before that is saved. */
 function withUnfinished(state: State, task: string, files: readonly string[]): State {
   if (findTask(state.tasks, task)?.status === 'done') return state;
-  const touched = (one: Task): readonly string[] => [...new Set([...(one.touched ?? []), ...files])];
+  const work = files.filter(path => !state.loop.document.endsWith(`/${path}`));
+  const touched = (one: Task): readonly string[] => [...new Set([...(one.touched ?? []), ...work])];
   const told = withTask(state, task, one => ({ ...one, touched: touched(one).slice(0, touchedMax) }));
   return update(told, 'checkpoints', { unfinished: task });
 }

@@ -226,7 +226,7 @@ describe('stop, pause, resume', () => {
     const story = new Story();
     story.command({ type: 'stop' });
     story.when({ type: 'end' });
-    expect(only(story.command({ type: 'resume' }), 'loop.resumed').because).toBe('reopened after explicit_stop');
+    expect(only(story.command({ type: 'resume' }), 'loop.resumed').because).toBe('reopened after explicit stop');
     expect(story.effectKeys()).toEqual(['begin:A']);
   });
 
@@ -285,7 +285,7 @@ describe('no path resets a limit', () => {
     const story = used();
     const before = counters(story);
     story.after(hour);
-    expect(only(story.command({ type: 'resume' }), 'loop.resumed').because).toBe('reopened after max_iterations');
+    expect(only(story.command({ type: 'resume' }), 'loop.resumed').because).toBe('reopened after max iterations');
     expect(counters(story)).toEqual(before);
     expect(story.begin('A')).toEqual([]);
     expect(story.effectKeys()).toEqual(['end']);

@@ -98,7 +98,7 @@ describe('finishing', () => {
     expect(done).toMatch(/^status: completed$/m);
     expect(done).toMatch(/^iterations_used: 2$/m);
     expect([place.list('Approved/Plans'), place.list('In_Progress')]).toEqual([[], []]);
-    expect(place.read('Logs/Plan_Execution/plan_a.md')).toContain('loop ended, goal_achieved');
+    expect(place.read('Logs/Plan_Execution/plan_a.md')).toContain('loop ended. Done');
     const shown = place.read('Dashboard.md');
     expect(shown).toMatch(/\| plan_a \| Onboard Acme \| completed \| 2\/2 \| 2 \| .* \| Done\/a\.md \|/);
     expect(await finish(path)).toEqual({});

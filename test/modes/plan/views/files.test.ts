@@ -161,7 +161,7 @@ Made from the ledger of loop onboarding; what is written here by hand is lost. S
     ]);
     const { files } = seen([started(), loaded(), ...work, over('goal_achieved', 9)]);
     expect([files[stateFile], files[blockedFile], files[escalatedFile]]).toEqual([null, null, null]);
-    expect(files[logFile]).toContain('loop ended, goal_achieved');
+    expect(files[logFile]).toContain('loop ended. Done');
   });
 });
 
