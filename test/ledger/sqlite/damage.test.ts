@@ -261,7 +261,7 @@ describe('a ledger that is cut while it is open (F90)', () => {
     ['the database in half', '', half],
     ['the database to nothing', '', path => truncateSync(path, 0)],
     ['the shared index to nothing', '-shm', path => truncateSync(path, 0)],
-    ['all of it to nothing', '', path => ['', '-wal', '-shm'].forEach(end => truncateSync(`${path}${end}`, 0))],
+    ['all of it to nothing', '', path => ['', '-wal', '-shm'].forEach(end => void truncateSync(`${path}${end}`, 0))],
   ];
   const sizes = (path: string): readonly number[] => ['', '-wal'].map(end => statSync(`${path}${end}`).size);
 
