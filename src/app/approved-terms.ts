@@ -2,9 +2,17 @@
 // only after another yes.
 import { type McpServer, usualCallMs } from '../actions/mcp/server.ts';
 import type { RunConfig } from '../config/resolve.ts';
-import type { ApprovedTerms } from '../core/settings.ts';
-import { type LimitName, type Limits, limitFlag, limitNames, limitTable } from '../core/settings.ts';
+import {
+  type ApprovedTerms,
+  type LimitName,
+  type Limits,
+  limitFlag,
+  limitNames,
+  limitTable,
+  type Settings,
+} from '../core/settings.ts';
 import { UsageError } from '../text/errors.ts';
+import { formatDuration, formatUsd, isoTime } from '../text/format.ts';
 
 const files: readonly string[] = ['.env', 'project file', 'user file'];
 
@@ -32,16 +40,25 @@ export function filedSince(
   return { tighter: Object.fromEntries(tighter.map(name => [name, now[name]])), looser };
 }
 
+const amounts = { count: String, dollars: formatUsd, minutes: formatDuration, instant: isoTime } as const;
+
+/** As it would be typed. */
+function looserLimit(name: LimitName, now: Partial<Limits>, { limits, policy }: Settings): string {
+  const isRetries = name === 'attemptsPerTaskMax' && policy.countsRetries;
+  const amount = (value: number | null | undefined): string =>
+    value === null || value === undefined ? 'unlimited' : amounts[limitTable[name].unit](isRetries ? value - 1 : value);
+  return `${isRetries ? '--retries' : limitFlag(name)} is ${amount(now[name])} in a file; ${amount(limits[name])} holds`;
+}
+
 /** In sentences: what counts only after another yes. */
 export function looserWords(
   approved: ApprovedTerms | undefined,
   now: ApprovedTerms,
-  holding: Limits,
+  holding: Settings,
 ): readonly string[] {
   if (approved === undefined) return [];
-  const limits = filedSince(approved, now.limits, holding).looser.map(
-    name => `${limitFlag(name)} is ${now.limits[name] ?? 'unlimited'} in a file; ${holding[name] ?? 'unlimited'} holds`,
-  );
+  const { looser } = filedSince(approved, now.limits, holding.limits);
+  const limits = looser.map(name => looserLimit(name, now.limits, holding));
   const servers = Object.entries(now.servers).flatMap(([name, server]) => {
     const before = approved.servers[name];
     if (before === undefined) return [];

@@ -78,7 +78,8 @@ export function notesOfLoop(notes: string, loop: { name: string; endedAt: number
   return news.length === 0 ? '' : `\n## ${loop.name}, ${isoTime(loop.endedAt).slice(0, 10)}\n\n${news.join('\n')}\n`;
 }
 
-const partsOf = (notes: string): readonly string[] => notes.split(/^(?=## )/m);
+/** At the headings that `notesOfLoop` writes: those of people are theirs. */
+const partsOf = (notes: string): readonly string[] => notes.split(/^(?=## .*, \d{4}-\d\d-\d\d$)/m);
 
 /** Without the oldest loops, as far as needed; what people wrote above them stays. */
 export function shortenedNotes(notes: string): string {

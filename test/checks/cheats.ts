@@ -84,7 +84,8 @@ export const surroundingCheats: readonly Cheat[] = [
   {
     name: 'edits what a protected script calls',
     check: './check.sh',
-    ...edit('lib/run.sh', 'pytest\n', 'true\n'),
+    before: { 'check.sh': 'sh lib/run.sh\n', 'lib/run.sh': 'pytest\n' },
+    after: { 'lib/run.sh': 'true\n' },
     expected: 'limit-called',
   },
   {

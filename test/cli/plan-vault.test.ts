@@ -174,6 +174,61 @@ it.concurrent('a looser limit in .env after the yes does not count, until somebo
     expect(await count(place, 'approval.given')).toBe(2);
   }));
 
+/** Each that .env may set for a plan: tight, as approved, loose; its flag, and the limit in the ledger when it is loose. */
+const terms = [
+  ['MAX_PLAN_ITERATIONS', '8', '9', '12', '--max-iterations', 'iterationsMax', 12],
+  ['PLAN_RETRY_ATTEMPTS', '1', '2', '5', '--retries', 'attemptsPerTaskMax', 6],
+  ['RALPH_MAX_COST', '5', '10', '20', '--max-cost', 'costUsdMicrosMax', 20_000_000],
+  ['RALPH_MAX_TOKENS', '1000', '2000', '3000', '--max-tokens', 'tokensMax', 3_000],
+  ['RALPH_MAX_DURATION', '1h', '2h', '3h', '--max-duration', 'durationMsMax', 10_800_000],
+  ['RALPH_ITERATION_TIMEOUT', '10m', '20m', '30m', '--iteration-timeout', 'iterationMsMax', 1_800_000],
+  ['RALPH_MAX_ERRORS', '3', '4', '6', '--max-errors', 'consecutiveErrorsMax', 6],
+  ['RALPH_NO_PROGRESS', '3', '4', '5', '--no-progress', 'noProgressIterations', 5],
+  ['RALPH_MAX_BLOCKED', '2', '4', '5', '--max-blocked', 'blockedMax', 5],
+  ['RALPH_MAX_AVERAGE_DURATION', '10m', '20m', '25m', '--max-average-duration', 'averageIterationMsMax', 1_500_000],
+] as const;
+const envFile = (column: 1 | 2 | 3): string => terms.map(row => `${row[0]}=${row[column]}\n`).join('');
+
+async function limitsOf(place: Scratch, loop: string): Promise<Readonly<Record<string, number>>> {
+  const shown = (await place.json(['loops', 'show', loop, '--json'])) as {
+    readonly folded: { readonly settings: { readonly limits: Readonly<Record<string, number>> } };
+  };
+  return shown.folded.settings.limits;
+}
+
+it.concurrent('every limit that .env may set counts at once when it is tighter than the approved one', () =>
+  inScratch(async place => {
+    put(place, 'Plans/a.md', plan('a', '(action_type: notify_human)'));
+    place.put('.env', envFile(2));
+    expect((await place.ralph(['plan', 'approve', 'a', '--yes'])).code).toBe(0);
+    const approved = await limitsOf(place, 'a');
+    place.put('.env', envFile(1));
+    expect((await place.ralph(['plan', 'run', 'a', '--quiet'])).code).toBe(0);
+    const held = await limitsOf(place, 'a');
+    expect(terms.filter(([, , , , , limit]) => !(held[limit]! < approved[limit]!))).toEqual([]);
+  }));
+
+it.concurrent('every looser one is said by its flag, and counts after another yes alone', () =>
+  inScratch(async place => {
+    put(place, 'Plans/a.md', plan('a', '(action_type: notify_human)'));
+    place.put('.env', envFile(2));
+    await place.ralph(['plan', 'approve', 'a', '--yes']);
+    const approved = await limitsOf(place, 'a');
+    place.put('.env', envFile(3));
+    const shown = (await place.ralph(['run', 'vault/Approved/Plans/a.md', '--dry-run'])).stderr.replaceAll(/\s+/g, ' ');
+    const lines = terms.map(([, , , , flag]) => `it does not count: ${flag} is `);
+    expect(lines.filter(line => !shown.includes(line))).toEqual([]);
+    expect(shown).toContain('--retries is 5 in a file; 2 holds');
+    expect(shown).toContain('--max-cost is $20.00 in a file; $10.00 holds');
+    expect(shown).toContain('--max-duration is 3h in a file; 2h holds');
+    expect(await limitsOf(place, 'a')).toEqual(approved);
+    expect((await place.ralph(['plan', 'approve', 'a', '--yes'])).code).toBe(0);
+    const now = await limitsOf(place, 'a');
+    expect(terms.map(([, , , , , limit]) => [limit, now[limit]])).toEqual(
+      terms.map(([, , , , , limit, loose]) => [limit, loose]),
+    );
+  }));
+
 it.concurrent('another command of an MCP server after the yes: exit 5, until somebody looks and says yes again', () =>
   inScratch(async place => {
     servers(place);

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { whyNoTracing } from '../ledger/run-program.ts';
 import { flood } from '../processes/flood.ts';
 import { proveAdapters } from './adapters.ts';
+import { proveCheats } from './cheats.ts';
 import { crash, undisturbed } from './crashes.ts';
 import { proveFloods } from './floods.ts';
 import { proveNights } from './nights.ts';
@@ -152,6 +153,11 @@ const proofs: Readonly<Record<string, Proof>> = {
     what: 'loops of 0.4.0 that run or were killed while Ralph is upgraded: each ends well',
     count: 5,
     run: async (_first, count) => proveUpgrade(count),
+  },
+  cheats: {
+    what: 'every cheat of the tables by the real binary, with bubblewrap and without: caught, or a limit of the guide',
+    count: 1_000,
+    run: proveCheats,
   },
   nodes: {
     what: 'the demo on the oldest Node that we promise and on the pinned one',

@@ -97,4 +97,12 @@ describe('given a file of notes', () => {
     expect(told.length).toBeLessThan(3_200);
     expect(notesForPrompt(notesHeader)).toBe('');
   });
+
+  it('a heading that a person wrote at the top is no loop: it is shown first and makes no room', () => {
+    const loops = Array.from({ length: 20 }, (_, at) => `\n## loop-${at}, 2026-11-18\n\n- ${'y'.repeat(1_000)}\n`);
+    const mine = `${notesHeader}\n## Hints\n\nuse pnpm\n`;
+    const full = shortenedNotes(`${mine}${loops.join('')}`);
+    expect(full).toContain('use pnpm');
+    expect(notesForPrompt(`${mine}${loops[0]}`)).toMatch(/use pnpm[\s\S]*loop-0/);
+  });
 });

@@ -207,7 +207,7 @@ async function actionsOf(
   const actions = hasActions && !isOnlyRecorded ? await buildActions(needs) : {};
   const serversInReach = hasActions ? await configInReach(needs) : undefined;
   const terms = mode.bindsText === true ? await termsNow({ ...needs, settings: said }, document.tasks) : undefined;
-  const looser = terms === undefined ? [] : looserWords(approved, terms, settings.limits);
+  const looser = terms === undefined ? [] : looserWords(approved, terms, settings);
   const notices = [
     ...looser.map(one => `not as approved, so it does not count: ${one} (ralph plan approve ${document.id ?? ''})`),
     ...(serversInReach === undefined ? [] : [reachNotice(serversInReach)]),

@@ -1,6 +1,6 @@
 // Trusted settings: the user's own folder of them, which decides how agents are confined and what they may spend; who changed it while one worked must be a person (F89).
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { userConfigDirectory } from '../../config/home.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -16,7 +16,8 @@ export interface ChangedSettings {
 }
 
 const fileBytesMax = 1_000_000;
-const recordOf = (home: string): string => join(home, 'settings-seen.json');
+/** A record for each session that is at work, or was killed: what was there when its agents began. */
+const recordsIn = (home: string): string => join(home, 'settings-seen');
 
 function folderOf(env: Environment): string | undefined {
   const found = userConfigDirectory(env);
@@ -52,21 +53,37 @@ function filesIn(folder: string | undefined): Files {
 const differing = (before: Files, now: Files): readonly string[] =>
   [...new Set([...Object.keys(before), ...Object.keys(now)])].filter(name => before[name] !== now[name]).sort();
 
-/** What was there when the last agents began, unless it was still so when they ended. */
-function unsettled(home: string): Files | undefined {
+function recordNames(home: string): readonly string[] {
   try {
-    return (JSON.parse(readFileSync(recordOf(home), 'utf8')) as { readonly files?: Files }).files;
+    return readdirSync(recordsIn(home)).filter(name => name.endsWith('.json'));
+  } catch {
+    return []; // nobody has worked here yet
+  }
+}
+
+function recorded(path: string): Files | undefined {
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as { readonly files?: Files }).files;
   } catch {
     return undefined;
+  }
+}
+
+function isAtWork(name: string): boolean {
+  try {
+    return process.kill(Number.parseInt(name, 10), 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
 /** Undefined: as it was, or nobody worked meanwhile. */
 export function changedSettings(home: string, env: Environment): ChangedSettings | undefined {
   const folder = folderOf(env);
-  const before = unsettled(home);
-  if (before === undefined || folder === undefined) return undefined;
-  const names = differing(before, filesIn(folder));
+  if (folder === undefined) return undefined;
+  const now = filesIn(folder);
+  const all = recordNames(home).flatMap(name => differing(recorded(join(recordsIn(home), name)) ?? now, now));
+  const names = [...new Set(all)].sort();
   if (names.length === 0) return undefined;
   return { folder, files: names.map(name => ({ name, text: read(join(folder, name)) })) };
 }
@@ -77,20 +94,34 @@ export const settingsRefusal = ({ folder, files }: ChangedSettings): UsageError 
     'Look at them: they decide how agents are confined and what they may spend. When they are yours: the same command with --accept-settings.',
   );
 
-/** Agents begin to work. Call what it gives when they have ended: a change since then stays noted. */
+let sessionsBegun = 0;
+
+/**
+ * Agents begin to work, and a person has seen what is there. Call what it gives when they have ended: a change since then
+ * stays noted.
+ */
 export function watchSettings(home: string, env: Environment): () => void {
   const folder = folderOf(env);
-  const before = filesIn(folder);
-  const note = (files: Files | undefined): void => {
-    const path = recordOf(home);
-    mkdirSync(home, { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, `${JSON.stringify({ files })}\n`, { mode: 0o600 });
+  const records = recordsIn(home);
+  mkdirSync(records, { recursive: true, mode: 0o700 });
+  const text = `${JSON.stringify({ files: filesIn(folder) })}\n`;
+  const note = (name: string): void => {
+    const path = join(records, name);
+    writeFileSync(`${path}.new`, text, { mode: 0o600 });
     renameSync(`${path}.new`, path);
   };
-  note(before);
+  sessionsBegun += 1;
+  const own = `${process.pid}-${sessionsBegun}.json`;
+  for (const name of recordNames(home)) {
+    if (isAtWork(name)) note(name);
+    else rmSync(join(records, name), { force: true });
+  }
+  note(own);
   return () => {
     try {
-      note(differing(before, filesIn(folder)).length === 0 ? undefined : before);
+      const path = join(records, own);
+      const now = filesIn(folder);
+      if (differing(recorded(path) ?? now, now).length === 0) rmSync(path, { force: true });
     } catch {
       // The home is gone or full: the note of the start stays, and asks rather than not.
     }

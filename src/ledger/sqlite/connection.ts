@@ -1,5 +1,5 @@
 // One open database with the settings that durability needs, and the guard that it is still the file at its path.
-import { type Stats, statSync } from 'node:fs';
+import { type Stats, statSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { StoreFailure, StoreFailureKind } from '../ledger.ts';
@@ -51,9 +51,10 @@ export class Connection {
   readonly #statements = new Map<string, StatementSync>();
   readonly #inode: string;
   readonly #logInode: string;
-  /** The largest database and the log as last seen: the first only grows, the second also begins anew. */
+  /** Database, log and shared index as last seen: the log also begins anew, the others only grow. */
   #bytes = 0;
   #logBytes = 0;
+  #indexBytes = 0;
   #broken: StoreFailure | undefined;
 
   constructor(path: string, database: DatabaseSync, readOnly: boolean, notMigrated?: StoreFailure) {
@@ -91,6 +92,9 @@ export class Connection {
     const { size = 0 } = database ?? {};
     if (size < this.#bytes) this.#broken = cut(this.path);
     this.#bytes = size;
+    const indexBytes = this.#sizeOf('-shm');
+    if (indexBytes < this.#indexBytes) this.#broken = cut(`${this.path}-shm`);
+    else this.#indexBytes = indexBytes;
     if (this.readOnly || this.#broken !== undefined) return this.#broken;
     const path = `${this.path}-wal`;
     const log = statSync(path, { throwIfNoEntry: false });
@@ -103,7 +107,7 @@ export class Connection {
 
   /** After a write of ours: what is shorter than this lacks it. */
   measure(): void {
-    this.#logBytes = this.#logSize();
+    this.#logBytes = this.#sizeOf('-wal');
   }
 
   /** A log that another process emptied or began anew is as long as SQLite thinks it is; looked at until nobody wrote meanwhile. */
@@ -117,7 +121,7 @@ export class Connection {
       for (;;) {
         const before = seen();
         const frames = Number(before.split(' ')[1]);
-        if (frames <= 0 || this.#logSize() >= walHeaderBytes + frames * frameBytes) return true;
+        if (frames <= 0 || this.#sizeOf('-wal') >= walHeaderBytes + frames * frameBytes) return true;
         if (before === seen()) return false;
       }
     } catch (error) {
@@ -126,7 +130,7 @@ export class Connection {
     }
   }
 
-  #logSize = (): number => statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  #sizeOf = (end: '-wal' | '-shm'): number => statSync(`${this.path}${end}`, { throwIfNoEntry: false })?.size ?? 0;
 
   /** After an input/output error nobody knows what reached the disk, so the first one is the last word. */
   failure(error: unknown): StoreFailure {
@@ -172,7 +176,14 @@ export class Connection {
       });
     }
     this.#statements.clear();
+    this.#mendIndex();
     this.database.close();
+  }
+
+  /** SQLite has it mapped: to touch what was cut off would end this process by a signal. Zeros are an index to be made anew. */
+  #mendIndex(): void {
+    const bytes = this.#sizeOf('-shm');
+    if (bytes < this.#indexBytes) ignoringErrors(() => truncateSync(`${this.path}-shm`, this.#indexBytes));
   }
 }
 

@@ -260,7 +260,10 @@ describe('a ledger that is cut while it is open (F90)', () => {
     ['the log by its last page', '-wal', path => truncateSync(path, statSync(path).size - pageBytes)],
     ['the database in half', '', half],
     ['the database to nothing', '', path => truncateSync(path, 0)],
+    ['the shared index to nothing', '-shm', path => truncateSync(path, 0)],
+    ['all of it to nothing', '', path => ['', '-wal', '-shm'].forEach(end => void truncateSync(`${path}${end}`, 0))],
   ];
+  const sizes = (path: string): readonly number[] => ['', '-wal'].map(end => statSync(`${path}${end}`).size);
 
   it.each(cuts)('%s: the next append says so and writes nothing', async (_what, end, cut) => {
     const scratch = inScratch();
@@ -271,13 +274,13 @@ describe('a ledger that is cut while it is open (F90)', () => {
         await store.append('a', seq, [guidance(`event ${seq}`)], { token: lease.token });
       if (end === '') new DatabaseSync(scratch.path).exec('PRAGMA wal_checkpoint(PASSIVE)');
       cut(`${scratch.path}${end}`);
-      const before = statSync(`${scratch.path}${end}`).size;
+      const before = sizes(scratch.path);
       const appended = await store.append('a', 30, [guidance('one more')], { token: lease.token });
       expect(appended).toMatchObject({
         ok: false,
         failure: { kind: 'corrupt', detail: expect.stringContaining('was cut while it was in use') },
       });
-      expect(statSync(`${scratch.path}${end}`).size).toBe(before);
+      expect(sizes(scratch.path)).toEqual(before);
       await store.close();
     } finally {
       scratch.remove();

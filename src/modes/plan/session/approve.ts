@@ -109,7 +109,7 @@ export async function looserTerms(
   const terms = loop?.state.document.approval?.terms;
   if (loop === undefined || terms === undefined) return [];
   const now = await termsOf(place, loop.state.settings, tasks);
-  return now === undefined ? [] : looserWords(terms, now, loop.state.settings.limits);
+  return now === undefined ? [] : looserWords(terms, now, loop.state.settings);
 }
 
 /** As `RecordApproval` says. */
