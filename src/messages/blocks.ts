@@ -84,7 +84,7 @@ export function takeEscalate(text: string, at: number, lineEnd: number, seek: Es
   const tagEnd = head.indexOf('>');
   const tag = tagEnd < 0 ? text.slice(at, Math.min(lineEnd, at + tagCharsMax)) : head.slice(0, tagEnd + 1);
   const bodyStart = at + tag.length;
-  if (tag.endsWith('/>')) return { tag, body: '', end: bodyStart };
+  if (tag.endsWith('/>')) return undefined; // it asks nothing
   const close = seek.close(bodyStart);
   if (close !== Number.POSITIVE_INFINITY) {
     return { tag, body: text.slice(bodyStart, Math.min(close, bodyStart + blockCharsMax)), end: close };
@@ -194,8 +194,7 @@ export function takeHandoff(text: string, at: number, nextClose: Seek): RawBlock
   const close = nextClose(start);
   if (close - start > handoffDistanceMax) return undefined;
   const reason = takeCharacters(stripControls(text.slice(start, close)).trim(), handoffCharsMax);
-  if (isPlaceholder(reason)) return undefined;
-  return { tag, body: reason === '' ? 'no reason given' : reason, end: close };
+  return reason === '' || isPlaceholder(reason) ? undefined : { tag, body: reason, end: close };
 }
 
 // Forms of the contract, as prompts show them and as explanations of near misses repeat them; and what is only their echo.

@@ -14,7 +14,7 @@ import {
 import { seeker, walkLines } from './lines.ts';
 import { readItem } from './lists.ts';
 import { nearMisses, notClaimed } from './near.ts';
-import { isReportEcho, lastReport, takeReport } from './report.ts';
+import { isReportEcho, lastReport, type ReportReading, takeReport } from './report.ts';
 import type { Dialect, Signals } from './signals.ts';
 import { StatementReader } from './statement-reader.ts';
 import { type Above, directlyUnder, isAnnounced } from './statements.ts';
@@ -156,24 +156,24 @@ function readPromise(
   return { promise: false };
 }
 
-/** Text after the box may take the claim back. */
+/** What the report beside it leaves open takes the box back. */
 function readBox(
-  { found, statements: { ticked } }: Read,
-  lastLineStart: number,
+  { found, statements }: Read,
+  { report }: ReportReading,
 ): Pick<Signals, 'checkbox' | 'checkboxRefused'> {
-  if (ticked === undefined || found.escalate !== undefined) return { checkbox: false };
-  if (ticked >= lastLineStart && !found.isLastAnnounced) return { checkbox: true };
-  const why = ticked >= lastLineStart ? `stands ${directlyUnder}` : 'had other text behind it';
-  return {
-    checkbox: false,
-    checkboxRefused: `The box ${boxLine} must be the last line of the message, and it ${why}.`,
-  };
+  const { isTicked, box } = statements;
+  if (found.escalate !== undefined) return { checkbox: false };
+  const isPending = isTicked && (report?.pending.length ?? 0) > 0;
+  if (isTicked && !isPending) return { checkbox: true };
+  const why = isPending ? 'the report beside it lists what is pending' : box.refused;
+  if (why === undefined) return { checkbox: false };
+  return { checkbox: false, checkboxRefused: `The box ${boxLine} was not taken: ${why}.` };
 }
 
 function readDone({ found, statements }: Read, task: string): Pick<Signals, 'done' | 'doneRefused'> {
-  const { isDone, refused } = statements;
-  if (isDone || refused === undefined) return { done: isDone && found.escalate === undefined };
-  return { done: false, doneRefused: notClaimed(task, refused) };
+  const { isDone, done } = statements;
+  if (isDone || done.refused === undefined) return { done: isDone && found.escalate === undefined };
+  return { done: false, doneRefused: notClaimed(task, done.refused) };
 }
 
 /**
@@ -189,15 +189,16 @@ export function readSignals(message: string, dialect: Dialect): Signals {
   const escalates = found.escalate !== undefined;
   const review =
     found.lastLineCounts && !found.isLastAnnounced ? reviewLines.get(lastLine.slice(0, lastLineCharsMax)) : undefined;
+  const reported = lastReport(found.reports, found.reportNotTaken);
   const signals: Signals = {
     ...readDone(read, dialect.task),
     doneElsewhere: [...statements.elsewhere],
     ...readPromise(text, lastLine, dialect, found),
-    ...readBox(read, lastLineStart),
+    ...readBox(read, reported),
     escalate: found.escalate === undefined ? undefined : readEscalate(found.escalate, found.later),
     review: escalates && review === 'complete' ? undefined : review,
     handoff: found.handoff,
-    ...lastReport(found.reports, found.reportNotTaken),
+    ...reported,
   };
   return { ...signals, ...nearMisses(text, signals, dialect) };
 }

@@ -1,6 +1,8 @@
 // Near misses: what an agent meant by a form of the contract and did not write so, with the exact line for the next prompt.
 
+import { editDistance } from '../text/similarity.ts';
 import { boxLine, doneLine, escalateForm, handoffForm, isToken, promiseLine, reportForm } from './blocks.ts';
+import { isCondition, isOpen, isOver, negates } from './languages.ts';
 import type { Dialect, Signals } from './signals.ts';
 import { isStrongId } from './statements.ts';
 
@@ -21,32 +23,83 @@ const squeeze = (text: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
 
-const over =
-  /complet|done|finished|implemented|resolved|closed|fertig|erledigt|abgeschlossen|termin[ée]|fini\b|hecho|listo|完了|完成|готов|выполнен|[\u2705\u2611\u2713\u2714]/iu;
-const doubtful =
-  /\b(?:not|never|no longer|incomplete|unfinished|will|would|nearly|almost|half|partially)\b|n['’]t\b|\?/i;
-const placeholder =
-  /\btask\s+\W{0,3}(?:undefined|null|nan|object object|(?:task|story)?[-_ ]?id)\W{1,6}(?:is |has been )?(?:now )?(?:complete|done|finished)/i;
-const nameless =
-  /^(?:(?:the|this|my|our|status|result)\W{1,3})?(?:(?:task|story|item|issue|ticket|step|work|job|goal|feature|status|result)\W{1,3})(?:(?:is|was|has been|now|all|fully|successfully) ){0,3}\W{0,3}(?:complete|completed|done|finished)(?: successfully)?$/i;
+const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 
-/** A line, or two of them, that name the task and a word for its end. */
+const isDoubtful = (text: string): boolean =>
+  negates.test(text) || isOpen.test(text) || isCondition.test(text) || /\?|\b(?:will|next|tomorrow)\b/i.test(text);
+
+// The line `Task ID complete`, in words of one's own.
+
+const clauseEnd = /[,;:.!?](?=\s|$)|[，、；：。！？()\n]|\s[-–—]+>?\s/u;
+const clauseWordsMax = 6;
+const english = /\b(?:the|an?|to|for|with|of|and|in|on|at|by|from|now|\w+(?:ed|ing))\b/i;
+const anyTask = /^(?:task|story|item|issue|ticket|step|work|job|goal|feature|status)\b/i;
+
+/** It names the task and says that it is over; of a language that we do not know, it says little beside the name. */
+function endsTask(clause: string, task: string): boolean {
+  const isNamed = isStrongId(task)
+    ? squeeze(clause).includes(squeeze(task))
+    : wordsOf(clause).includes(task.toLowerCase());
+  if (!isNamed || isDoubtful(clause)) return false;
+  const isShort = isStrongId(task) && wordsOf(clause.replace(task, '')).length <= clauseWordsMax;
+  return (
+    isOver.test(clause) || (isShort && !english.test(clause)) || (anyTask.test(clause) && /\bcomp?l\w*$/i.test(clause))
+  );
+}
+
+const isOfAPart = /\b(?:implement|resolv|clos)|for now/i;
+
+/** It says that something is over, without the name of anything. */
+const endsSomething = (sentence: string): boolean =>
+  wordsOf(sentence).length <= clauseWordsMax &&
+  isOver.test(sentence) &&
+  !isOfAPart.test(sentence) &&
+  !isDoubtful(sentence);
+
+/** The parts of a line; a name or a status alone belongs to what follows. */
+function clausesOf(line: string): readonly string[] {
+  const clauses = line.split(clauseEnd).filter(part => squeeze(part) !== '');
+  return clauses.map((clause, at) => (wordsOf(clause).length <= 4 ? `${clause} ${clauses[at + 1] ?? ''}` : clause));
+}
+
 function soundsDone({ lines, dialect: { task } }: Tail): boolean {
-  const id = squeeze(task);
-  const isNamed = (line: string): boolean => {
-    if (isStrongId(task)) return id !== '' && squeeze(line).includes(id);
-    const words = line.toLowerCase().split(/[^\p{L}\p{N}]+/u);
-    const at = words.indexOf(task.toLowerCase());
-    return at >= 0 && (at === words.findIndex(word => word !== '') || words[at - 1] === 'task');
-  };
-  return lines.some((line, at) => {
-    if (line.length > lineCharsMax) return false;
-    const said = over.test(line) ? line : `${line} ${lines[at + 1] ?? ''}`;
-    if (said.length > lineCharsMax || !over.test(said) || doubtful.test(said)) return false;
-    if (said !== line && !/^(?:is )?(?:complete|done)/.test(squeeze(lines[at + 1] ?? ''))) return false;
-    const bare = said.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '');
-    return isNamed(said) || placeholder.test(said) || nameless.test(bare);
-  });
+  if (squeeze(task) === '') return false;
+  const ends = [lines[0] ?? '', lines.at(-1) ?? ''];
+  return (
+    lines.some((line, at) => {
+      if (line.length > lineCharsMax) return false;
+      const wrapped = `${line} ${lines[at + 1] ?? ''}`;
+      const isWrapped =
+        /^(?:is )?(?:complete|done)/.test(squeeze(lines[at + 1] ?? '')) && wrapped.length <= lineCharsMax;
+      return clausesOf(isWrapped ? wrapped : line).some(clause => endsTask(clause, task) || placeholder.test(clause));
+    }) || ends.some(line => line.length <= lineCharsMax && !line.includes('<') && clausesOf(line).some(endsSomething))
+  );
+}
+
+const placeholder = /\btask\s+\W{0,3}[\w-]+\W{1,6}(?:is |has been )?(?:now )?(?:complete|done|finished)/i;
+
+// The other forms: tags of another make, tags that are misspelled, a label in place of a tag.
+
+type Key = `${'done' | 'promise' | 'checkbox' | 'report' | 'escalate' | 'handoff'}Refused`;
+
+const names: Readonly<Partial<Record<Key, readonly string[]>>> = {
+  promiseRefused: ['promise'],
+  reportRefused: ['report'],
+  escalateRefused: ['escalate', 'escalation', 'question'],
+  handoffRefused: ['handoff'],
+};
+const tag = /(?:[<[{]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
+const label = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
+const slipsMax = 2;
+const shortNameChars = 6;
+
+const means = (said: string, name: string): boolean =>
+  said.endsWith(name) || editDistance(said, name) <= (name.length > shortNameChars ? slipsMax : 1);
+
+/** A tag or a label that means the form of this key. */
+function isCalled(text: string, key: Key): boolean {
+  const said = [...text.matchAll(tag), ...(key === 'reportRefused' ? [] : text.matchAll(label))];
+  return said.some(([, word = '']) => names[key]?.some(name => means(squeeze(word), name)));
 }
 
 /** The token begins the line, or a sentence of it; in the middle of one it is only spoken of. */
@@ -55,44 +108,34 @@ function standsFree(line: string, token: string): boolean {
   return at >= 0 && !/[\p{L}\p{N},]$/u.test(line.slice(0, at).replace(/[\s*_`"']+$/, ''));
 }
 
-/** Tags of another make, or the promise without them. */
 function soundsPromised({ text, lines: all, dialect: { promise } }: Tail): boolean {
-  if (/(?:[<[{]|&lt;)\s{0,3}\/?\s{0,3}[\w-]{0,20}promise\b|\bpromise\s{0,3}[:=]/i.test(text)) return true;
+  if (isCalled(text, 'promiseRefused')) return true;
   if (promise === '') return false;
   const lines = all.filter(line => line.length <= lineCharsMax + promise.length);
-  if (isToken(promise) && lines.some(line => standsFree(line, promise))) return true;
   const wanted = squeeze(promise);
   const isOwnLine = (line: string): boolean => line.replace(/^[\s*_`#>"'-]+|[\s*_`"'.!]+$/g, '') === promise;
-  return lines.some(isOwnLine) || (wanted !== '' && squeeze(lines.at(-1) ?? '') === wanted);
+  return (
+    lines.some(line => isOwnLine(line) || (isToken(promise) && standsFree(line, promise))) ||
+    lines.some(line => line.includes(promise) && /\bpromise\b/i.test(line) && !isDoubtful(line)) ||
+    (wanted !== '' && squeeze(lines.at(-1) ?? '') === wanted)
+  );
 }
 
 const soundsTicked = ({ lines }: Tail): boolean =>
-  lines.some(line => {
-    const squeezed = line.length > lineCharsMax ? '' : squeeze(line).replace(/^\d+/, '');
-    return /^x?taskcomplete$/.test(squeezed) && !/\[ ?\]|\?/.test(line);
-  });
+  lines.some(
+    line =>
+      line.length <= lineCharsMax &&
+      squeeze(line).includes('taskcomplete') &&
+      !/\[ ?\]/.test(line) &&
+      !isDoubtful(line),
+  );
 
 const soundsReported = ({ text }: Tail): boolean =>
-  (/(?:[<[{]|&lt;)\s{0,3}[\w-]{0,20}report\b/i.test(text) && /\/\s{0,3}report\b|\{/i.test(text)) ||
+  (isCalled(text, 'reportRefused') && /\/\s{0,3}re\w{2,6}\b|\{/i.test(text)) ||
   /["'](?:completed|pending|phase)["']\s{0,3}:/i.test(text);
 
-const soundsAsking = ({ text }: Tail): boolean =>
-  /(?:[<[{]|&lt;)\s{0,3}\/\s{0,3}escalat|(?:[<[{]|&lt;)\s{0,3}escalat\w{0,5}\s+type|(?:[<[{]|&lt;)\s{0,3}\/?\s{0,3}question\b/i.test(
-    text,
-  ) || /^[^\p{L}\p{N}\n<`]{0,10}escalat(?:e|ion|ing)\b[^.\n]{0,40}:/imu.test(text);
-
-const soundsTired = ({ text }: Tail): boolean =>
-  /(?:[<[{]|&lt;)\s{0,3}\/?\s{0,3}hand[-_ ]?off\b/i.test(text) ||
-  /^[^\p{L}\p{N}\n<`]{0,10}hand-?off\b[^.\n]{0,20}:/imu.test(text);
-
 interface Near {
-  readonly key:
-    | 'doneRefused'
-    | 'promiseRefused'
-    | 'checkboxRefused'
-    | 'reportRefused'
-    | 'escalateRefused'
-    | 'handoffRefused';
+  readonly key: Key;
   /** Already taken, or already explained. */
   readonly isSettled: (read: Signals, dialect: Dialect) => boolean;
   readonly isNear: (tail: Tail) => boolean;
@@ -128,13 +171,13 @@ const table: readonly Near[] = [
   {
     key: 'escalateRefused',
     isSettled: () => false,
-    isNear: soundsAsking,
+    isNear: ({ text }) => isCalled(text, 'escalateRefused'),
     why: () => `What looks like a question to a person is none; at the start of a line, write ${escalateForm}`,
   },
   {
     key: 'handoffRefused',
     isSettled: read => read.handoff !== undefined,
-    isNear: soundsTired,
+    isNear: ({ text }) => isCalled(text, 'handoffRefused'),
     why: () => `What looks like a wish for a fresh context is none; at the start of a line, write ${handoffForm}`,
   },
 ];
@@ -146,15 +189,10 @@ export const notClaimed = (task: string, why: string): string =>
 /** How a report is written, behind why one was not read. */
 export const reportHint = `Write it as plain text at the start of a line: ${reportForm}`;
 
-const anything =
-  /complet|done|finish|implement|resolv|closed|fertig|erledigt|abgeschl|termin|fini|hecho|listo|完|готов|выполнен|[\u2705\u2611\u2713\u2714]|promise|report|phase|pending|escalat|question|hand[-_ ]?off/iu;
-
 /** What is not said by a signal yet. An escalation beats all of it, and then nothing needs an explanation. */
 export function nearMisses(message: string, read: Signals, dialect: Dialect): Partial<Signals> {
   if (read.escalate !== undefined) return {};
   const text = message.slice(-tailCharsMax);
-  const isAbout = anything.test(text) || (dialect.promise !== '' && text.includes(dialect.promise));
-  if (!isAbout) return {};
   const lines = text
     .split(/\r\n|\r|\n/)
     .map(line => line.trim())

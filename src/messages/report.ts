@@ -156,9 +156,27 @@ class Fields {
   }
 }
 
+const lineKeys: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['phase', 'completed', 'pending', 'blocked', 'decisions', 'next'].map(key => [key, key])),
+  remaining: 'pending',
+};
+
+/** `key: one, other` on each line, where an object was asked for; any other line, and it is none. */
+function fromLines(body: string): Readonly<Record<string, unknown>> | undefined {
+  const lines = body.split(/\r\n|\r|\n/).filter(line => line.trim() !== '');
+  const pairs = lines.map(line => /^\s*([a-z]+): *(.*)$/i.exec(line) ?? []);
+  if (lines.length === 0 || pairs.some(([, key = '']) => lineKeys[key.toLowerCase()] === undefined)) return undefined;
+  return Object.fromEntries(
+    pairs.map(([, key = '', said = '']) => {
+      const name = lineKeys[key.toLowerCase()]!;
+      return [name, name === 'phase' || name === 'next' ? said : said.split(/, */)];
+    }),
+  );
+}
+
 /** What has the wrong shape inside is dropped; keys that we do not know are ignored. */
 function readReport(body: string): { readonly report?: Report; readonly faults: readonly string[] } {
-  const value = parseObject(body, '<report>');
+  const value = parseObject(body, '<report>') ?? fromLines(body);
   if (value === undefined) return { faults: ['there is no JSON object between its tags'] };
   const fields = new Fields(value);
   const phase = fields.phase();

@@ -1,13 +1,15 @@
 // Reader of what lines say of tasks, one after the other: claims, what takes them back, the box, lists of both.
 
+import { goesOn, takesBack } from './languages.ts';
 import { seeker } from './lines.ts';
 import { type Item, Lists, readItem } from './lists.ts';
-import { type Above, denies, directlyUnder, findTask, goesOn, isAnnounced, readClaim } from './statements.ts';
+import { type Above, denies, directlyUnder, findTask, isAnnounced, readClaim } from './statements.ts';
 
 const elsewhereMax = 9;
 const statementsMax = 200; // whoever says more about tasks in one message says nothing
 const idsInLineMax = 3;
 const beginningCharsMax = 40;
+const denialCharsMax = 200;
 const checkboxCharsMax = 100;
 
 /** True and false for a ticked and an open box, undefined for any other line. */
@@ -25,35 +27,45 @@ function idSeeker(text: string, task: string): (from: number) => number {
   return from => Math.min(Number.POSITIVE_INFINITY, ...seekers.map(seek => seek(from)));
 }
 
+/** Where the last one that counts begins, and the last line that takes it back; why one that looks so does not count. */
+interface Claim {
+  claimedAt: number;
+  deniedAt: number;
+  refused?: string;
+}
+
 export class StatementReader {
   /** Other tasks that are called complete. */
   readonly elsewhere = new Set<string>();
-  /** Where the last ticked box stands; undefined when none is, or one after it is open. */
-  ticked: number | undefined;
-  /** Why a line that claims does not count. */
-  refused: string | undefined;
+  readonly done: Claim = { claimedAt: -1, deniedAt: -1 };
+  readonly box: Claim = { claimedAt: -1, deniedAt: -1 };
   private readonly text: string;
   private readonly task: string;
   private readonly nextId: (from: number) => number;
   private readonly lists: Lists;
   private statementsLeft = statementsMax;
-  /** Where the last claim that counts begins, the last one of any kind ends, and the last line begins that takes one back. */
-  private claimedAt = -1;
+  /** Where the last claim of any kind stands. */
+  private claimBegin = -1;
   private claimEnd = -1;
-  private deniedAt = -1;
+  private boxAt = -1;
 
   constructor(text: string, task: string) {
     this.text = text;
     this.task = task;
     this.nextId = idSeeker(text, task);
     this.lists = new Lists((at, counts) => {
-      if (counts) this.claimedAt = Math.max(this.claimedAt, at);
-      else this.refused = 'it is an item of a list in which other work is named';
+      const claim = this.at(at);
+      if (counts) claim.claimedAt = Math.max(claim.claimedAt, at);
+      else claim.refused = 'it is an item of a list in which other work is named';
     });
   }
 
   get isDone(): boolean {
-    return this.statementsLeft > 0 && this.claimedAt > this.deniedAt;
+    return this.statementsLeft > 0 && this.done.claimedAt > this.done.deniedAt;
+  }
+
+  get isTicked(): boolean {
+    return this.box.claimedAt > this.box.deniedAt;
   }
 
   visit(first: number, end: number, above: Above): void {
@@ -62,21 +74,28 @@ export class StatementReader {
     const mayBeItem = (code >= 0x2a && code <= 0x2d) || (code >= 0x30 && code <= 0x39);
     const item = mayBeItem ? readItem(text, first, end) : undefined;
     if (item === undefined && lists.areThere) this.endLists(first, end, above);
-    const id = this.claimed(first, end);
+    const box = readCheckbox(text, first, end);
+    if (box === true) this.boxAt = first;
+    if (box === false) this.box.deniedAt = first;
+    const id = box === true ? task : this.claimed(first, end);
     if (item !== undefined) this.visitItem(first, above, item, id);
     else if (id === task) this.claim(first, above);
-    else if (id === undefined) this.visitBox(first, end);
-    if (id === task) this.claimEnd = end;
-    else if (id === undefined && this.claimEnd >= 0) this.takeBack(first, end, above);
-    if (item !== undefined && id === undefined) this.visitBox(first, end);
+    if (id === task) {
+      this.claimBegin = first;
+      this.claimEnd = end;
+    } else if (id === undefined && this.claimEnd >= 0) this.takeBack(first, end, above);
+  }
+
+  private at(first: number): Claim {
+    return first === this.boxAt ? this.box : this.done;
   }
 
   end(): void {
     this.lists.close();
   }
 
-  private beginning(first: number, end: number): string {
-    return this.text.slice(first, Math.min(end, first + beginningCharsMax));
+  private beginning(first: number, end: number, charsMax: number): string {
+    return this.text.slice(first, Math.min(end, first + charsMax));
   }
 
   /** The id of the task that the line calls complete. */
@@ -91,13 +110,15 @@ export class StatementReader {
   private mayRead(): boolean {
     if (this.statementsLeft === 0) return false;
     this.statementsLeft -= 1;
-    if (this.statementsLeft === 0) this.refused = `more than ${statementsMax} lines of the message are about tasks`;
+    if (this.statementsLeft === 0)
+      this.done.refused = `more than ${statementsMax} lines of the message are about tasks`;
     return true;
   }
 
   private claim(first: number, above: Above): void {
-    if (isAnnounced(this.text, above, first, false)) this.refused = `it stands ${directlyUnder}`;
-    else this.claimedAt = Math.max(this.claimedAt, first);
+    const claim = this.at(first);
+    if (isAnnounced(this.text, above, first, false)) claim.refused = `it stands ${directlyUnder}`;
+    else claim.claimedAt = Math.max(claim.claimedAt, first);
   }
 
   private visitItem(first: number, above: Above, { mark, item }: { mark: string; item: Item }, id?: string): void {
@@ -106,7 +127,7 @@ export class StatementReader {
     if (id === undefined && item === 'plain' && this.lists.isPlain(indent, mark)) return;
     const isDirect = isAnnounced(this.text, above, first, true);
     const isClaim = id === this.task;
-    if (isClaim && isDirect) this.refused = `it stands ${directlyUnder}`;
+    if (isClaim && isDirect) this.at(first).refused = `it stands ${directlyUnder}`;
     const isTicked = item === 'ticked';
     const role = id === undefined || (isTicked && (isDirect || !isClaim)) ? item : isClaim ? 'claim' : 'claimed';
     this.lists.add(indent, mark, role === 'claim' && isTicked ? 'ticked-claim' : role, { at: first, isDirect });
@@ -120,14 +141,11 @@ export class StatementReader {
     if (isApart || text[first] === '#' || text[end - 1] === ':') this.lists.close();
   }
 
-  private visitBox(first: number, end: number): void {
-    const isTicked = readCheckbox(this.text, first, end);
-    if (isTicked !== undefined) this.ticked = isTicked ? first : undefined;
-  }
-
   private takeBack(first: number, end: number, above: Above): void {
     const { text, task, nextId } = this;
-    if (this.claimEnd === above.end && goesOn(this.beginning(first, end))) this.deny(first, 'its sentence goes on');
+    if (this.claimEnd === above.end && goesOn.test(this.beginning(first, end, beginningCharsMax)))
+      this.deny(first, 'its sentence goes on');
+    if (takesBack(this.beginning(first, end, denialCharsMax))) this.deny(first, 'a later line takes it back');
     let at = nextId(first);
     if (at >= end || !this.mayRead()) return;
     for (let tries = 0; at < end && tries < idsInLineMax; tries += 1, at = nextId(at + task.length))
@@ -135,7 +153,8 @@ export class StatementReader {
   }
 
   private deny(first: number, why: string): void {
-    this.deniedAt = first;
-    this.refused = why;
+    this.done.deniedAt = first;
+    this.box.deniedAt = first;
+    this.at(this.claimBegin).refused = why;
   }
 }

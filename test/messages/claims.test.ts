@@ -92,9 +92,19 @@ describe('given a checkbox line', () => {
     '- [x] TASK_COMPLETE\n<report>{"pending": ["x"]}</report>',
   ])('when it is %j, then it is not', message => expect(read(message).checkbox).toBe(false));
 
-  it('when other text follows it, then the next prompt can say why it does not count; an open box needs no such word', () => {
-    expect(read('- [x] TASK_COMPLETE\nNo wait.').checkboxRefused).toContain('must be the last line');
-    expect(read('- [x] TASK_COMPLETE\n- [ ] TASK_COMPLETE').checkboxRefused).toBeUndefined();
+  it.each([
+    '- [x] TASK_COMPLETE\n\nThe summary is in notes.md.',
+    'Marker:\n\n- [x] TASK_COMPLETE\n\nThank you.',
+    '- [x] parser\n- [x] TASK_COMPLETE',
+  ])('when text follows %j that takes nothing back, then it is ticked as a line that claims is', message =>
+    expect(read(message).checkbox).toBe(true),
+  );
+
+  it('when it is taken back, then the next prompt can say why it does not count; an open box needs no such word', () => {
+    expect(read('- [x] TASK_COMPLETE\nNo wait.').checkboxRefused).toContain('a later line takes it back');
+    expect(read('- [x] docs\n- [ ] tests\n- [x] TASK_COMPLETE').checkboxRefused).toContain('other work');
+    expect(read('- [x] TASK_COMPLETE\n<report>{"pending": ["x"]}</report>').checkboxRefused).toContain('pending');
+    expect(read('[x] TASK_COMPLETE\n\n[ ] TASK_COMPLETE').checkboxRefused).toBeUndefined();
     expect(read('No wait.\n- [x] TASK_COMPLETE').checkboxRefused).toBeUndefined();
   });
 });
@@ -220,11 +230,11 @@ describe('given a handoff request', () => {
   it('when it begins a line, then its reason is read, to 500 characters', () => {
     expect(read('<handoff>context is full</handoff>').handoff).toBe('context is full');
     expect(read(`Text\n<handoff>\n${'x'.repeat(900)}\n</handoff>`).handoff).toHaveLength(500);
-    expect(read('<handoff></handoff>').handoff).toBe('no reason given');
   });
 
   it.each([
     '<handoff>why</handoff>',
+    '<handoff></handoff>',
     handoffForm,
     'Use <handoff>x</handoff>',
     '<handoff>x',
@@ -314,6 +324,13 @@ describe('given a near miss (B96)', () => {
     ['reportRefused', '```\n<report>{}</report>\n```', 'report'],
     ['reportRefused', 'This is what I report:\n<report>{}</report>', 'ends in a colon'],
     ['escalateRefused', '<escalation type="stuck">', escalateForm],
+    ['escalateRefused', '<escalate type="stuck"/>', escalateForm],
+    ['escalateRefused', '<escallate>help</escallate>', escalateForm],
+    ['promiseRefused', '<promis>LOOP_COMPLETE</promis>', '<promise>LOOP_COMPLETE</promise>'],
+    ['doneRefused', 'Tehtävä US-001 on valmis.', 'Task US-001 complete'],
+    ['doneRefused', 'US-001 ya kumaliza', 'Task US-001 complete'],
+    ['checkboxRefused', 'I added `- [x] TASK_COMPLETE` to PROMPT.md.', '- [x] TASK_COMPLETE'],
+    ['handoffRefused', '<handoff></handoff>', handoffForm],
     ['handoffRefused', '<handoff>why</handoff>', handoffForm],
   ] as const)('%s: when it is %j, then the sentence says: %s', (key, message, words) => {
     const signals = readSignals(message, dialect);
