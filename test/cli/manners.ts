@@ -28,7 +28,10 @@ const wipe = '\r\u001b[2K';
 /** No crash, no escape code where no color is, no line beyond the terminal. */
 export function expectReadable(command: string, { stdout, stderr }: Told, { columns, env }: Manner): void {
   expect(stderr).not.toContain('internal error');
-  if (columns === undefined) return expect(stdout + stderr).not.toContain('\u001b');
+  if (columns === undefined) {
+    expect(stdout + stderr).not.toContain('\u001b');
+    return;
+  }
   const err = stderr.replaceAll(wipe, '\n');
   if (env?.['NO_COLOR'] !== undefined) expect(stdout + err).not.toContain('\u001b');
   const lines = stripVTControlCharacters(unbroken.includes(command) ? err : stdout + err).split('\n');
