@@ -157,6 +157,15 @@ describe('given an escalation (B59)', () => {
     });
   });
 
+  it('when its fields have names of their own, then they are read as labels, and a type among them as the type', () => {
+    const body = '<type>stuck</type>\n<what>Which color?</what>\n<because>the story names none</because>';
+    expect(read(`<escalate>\n${body}\n</escalate>`).escalate).toMatchObject({
+      type: 'stuck',
+      summary: 'what: Which color?',
+      attached: 'because: the story names none',
+    });
+  });
+
   it.each([["type='stuck'"], ['type = "stuck"'], ['type=stuck'], ['id="1"\n type="stuck"']])(
     'when the type is written as %s, then it is understood',
     attribute => expect(read(`<escalate ${attribute}>\n</escalate>`).escalate?.type).toBe('stuck'),
