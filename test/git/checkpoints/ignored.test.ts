@@ -63,6 +63,7 @@ describe('a tracked file that rules ignore', () => {
     repo.git('add', '-f', 'my.env');
     await saved(checkpoints, 1);
     repo.remove('my.env');
+    repo.write('new.txt', 'so that the index is written, and forgets it');
     const { commit: to } = await saved(checkpoints, 2);
     repo.remove('.gitignore');
     const { commit: now } = await saved(checkpoints, 3);
