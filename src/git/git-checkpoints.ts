@@ -75,8 +75,12 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     return found;
   };
   const tidying = new Tidying(own, loop, options.folder);
-  const restoreNow = async (order: RestoreOrder): Promise<Restored> =>
-    withConflicts(await safely(async () => restore(await own(), loop, order)));
+  const restoreNow = async (order: RestoreOrder): Promise<Restored> => {
+    const { memory } = await placeOf();
+    const restored = await safely(async () => restore(await own(), loop, order));
+    delete memory.forced; // it may have brought back rules, by which other files are ignored
+    return withConflicts(restored);
+  };
   return {
     warm() {
       warming ??= safely(async () => {
