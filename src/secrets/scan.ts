@@ -1,6 +1,7 @@
 // The scanner for secrets, in one pass: three characters of each literal say where a rule could begin, and only there it is tried.
 import { assignmentCharsMax, assignmentWords, findAssignment } from './assignments.ts';
-import { type Found, type RedactRule, redactRules } from './rules.ts';
+import type { Found, RedactRule } from './rule.ts';
+import { redactRules } from './rules.ts';
 
 export interface Span {
   readonly start: number;
