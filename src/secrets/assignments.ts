@@ -2,48 +2,25 @@
 import type { Found } from './rule.ts';
 import { camelCase, entropy, looksRandom } from './values.ts';
 
+const words = (...parts: readonly string[]): readonly string[] => parts.join(' ').split(' ');
+
 /** Any of these inside a name makes its value suspect; each is also what the scan looks for. */
-export const assignmentWords: readonly string[] = [
-  ...[
-    'password',
-    'passwd',
-    'passphrase',
-    'passcode',
-    'requirepass',
-    'storepass',
-    'keypass',
-    'sshpass',
-    'passwort',
-    'kennwort',
-    'masterauth',
-    'pass',
-    'pwd',
-  ],
-  ...['psk', 'secret', 'token', 'credential', 'apikey', 'api_key', 'api-key', 'accesskey', 'authkey', 'privatekey'],
-  ...[
-    'private_key',
-    'private-key',
-    'signingkey',
-    'encryptionkey',
-    'key',
-    'auth',
-    'pat',
-    'signature',
-    'sig',
-    'salt',
-    'license',
-    'creds',
-  ],
-];
+export const assignmentWords = words(
+  'password passwd passphrase passcode requirepass storepass keypass sshpass masterauth passwort kennwort pass pwd _pw -pw',
+  'psk secret token credentials credential creds apikey api_key api-key accesskey authkey privatekey private_key private-key',
+  'signingkey encryptionkey recovery_code backup_code key auth pat signature sig salt license jwt bearer cookie seed',
+);
 
 /** These are parts of other words: a name must have them whole, as a word of its own. */
-const wholeWord = /^(?:pass|psk|key|auth|pat|sig|salt|creds)$/i;
+const wholeWord = /^(?:pass|psk|key|auth|pat|sig|salt|creds|jwt|bearer|cookie|seed)$/i;
 /** Values behind these are secrets only when they look it. */
-const weakWord = /^(?:key|auth|pat|signature|sig|salt|license)$/i;
+const weakWord = /^(?:key|auth|pat|signature|sig|salt|license|jwt|bearer|cookie|seed)$/i;
 /** Keys that open nothing. */
 const openKeys = new Set(
-  'public,pub,primary,foreign,partition,sort,cache,hash,row,routing,object,s3,idempotency,index,group,dict,map,socket,query,lookup,unique,composite,event,react,item,column,field,json,translation,i18n,locale,message,kms,host,ssh,registry,config,setting,did,restore'.split(
-    ',',
+  words(
+    'public pub primary foreign partition sort cache hash row routing object s3 idempotency index group dict map socket query',
+    'lookup unique composite event react item column field json translation i18n locale message kms host ssh registry config',
+    'setting did restore',
   ),
 );
 const lastWord = /(?:[A-Z]?[a-z0-9]{1,20}|[A-Z0-9]{1,20})(?=[_.-]?$)/;
@@ -53,8 +30,16 @@ export const assignmentCharsMax = 1_024;
 
 const word = new RegExp(`(?:${assignmentWords.join('|')})`, 'iy');
 const suffix = /[\w-]{0,40}/y;
-const describes =
-  /(?:types?|counts?|names?|ur[il]|files?|paths?|ids?|refs?|env|fields?|length|limit|budget|usage|expir\w*|ttl|headers?|prefix|suffix|size|max|min|policy|label|hint|placeholder|regex|pattern|manager|input|endpoint|arn|cookie|storage_?key|version|class|store|kind|vault|ring|code|method|mode|scheme|provider|enabled|required|server|domain|algorithm|format|value_?from|rotation|policy|scope|scopes|timeout|at|by|on|check|dir|host|port|user|generator|regexp|rate|args?|date|age|status|templates?|views?|pages?|screen|form|selector|validators?|hashers?|encoder|stdin|fd|prompt|script|hook|handler|text|title|message|column|table|flow|identity|time|timestamp)$/i;
+/** Names that end so tell of a secret, and hold none: `token_count`. */
+const describing = words(
+  'types? counts? names? ur[il] files? paths? ids? refs? env fields? length limit budget usage expir\\w* ttl headers? prefix suffix',
+  'size max min policy label hint placeholder regex pattern manager input endpoint arn cookie storage_?key version class store kind',
+  'vault ring code method mode scheme provider enabled required server domain algorithm format value_?from rotation scopes?',
+  'timeout at by on check dir host port user generator regexp rate args? date age status templates? views? pages? screen form',
+  'selector validators? hashers? encoder stdin fd prompt script hook handler text title message column table flow identity',
+  'time timestamp',
+);
+const describes = new RegExp(`(?:${describing.join('|')})$`, 'i');
 const separator =
   /\\{0,3}["'`]?\]?[ \t]{0,20}(?::[ \t]{0,2}(?:string|str|String|&str)[ \t]{0,2}(?==)|)(?::=|=>|=(?![=>])|%3D|:(?![:/])|>(?=[^<\n]{4,256}<\/))[ \t]{0,20}(?:(?:String::from|SecretString::from|Some|Secret|SecretStr|str)\()?/iy;
 /** Name and value as two arguments, two fields of JSON or XML, or two lines of YAML; and what a function is called with. */
@@ -77,13 +62,18 @@ const isEnd = (text: string, at: number): boolean => {
   return code < 0x80 ? ends[code] === 1 : /\s/.test(text[at]!);
 };
 const placeholder =
-  /^(?:\$|%[({A-Z]|\{|<|\[|\)[?.;,:)]|#[0-9a-f]{3,8}$|arn:|\*+$|[x-]+$|\.{2,}|-+$|_+$|\*\w+$|your|my[-_]|example|sample|dummy|fake|insert[-_]|replace|put[-_]|change[-_]?me|todo|fixme|null|undefined|none|true$|false$|data\.|var\.|local\.|settings\.|process\.|import\.|os\.|env[.:(]|secrets?\.|vars\.|config\.|self\.|this\.|test$|redacted)/i;
+  /^(?:\$(?:[{($]|[A-Za-z_]\w*(?:[/:.}-]|$))|%(?:[({]|[A-Z_]+%)|\{|<|\[|\)[?.;,:)]|#[0-9a-f]{3,8}$|arn:|\*+$|[x-]+$|0x[0-9a-f]{1,16}$|\.{2,}|-+$|_+$|\*\w+$|your|my[-_]|example|sample|dummy|fake|insert[-_]|replace|put[-_]|change[-_]?me|todo|fixme|null|undefined|none|true$|false$|data\.|var\.|local\.|settings\.|process\.|import\.|os\.|env[.:(]|secrets?\.|vars\.|config\.|self\.|this\.|test$|redacted)/i;
 const pathOrUrl =
   /^(?:[a-z][a-z0-9+.-]*:\/\/|\.{0,2}\/[^/]*[/.]|~\/|[A-Za-z]:\\|[\w-]+(?:\/[\w-]+)*\/[\w.-]+\.[a-z]{2,5}$)/;
 const identifierPath = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
 const ordinaryWords = new Set(
-  'pass,postgres,admin,root,guest,user,username,prompt,ask,file,none,string,text,password,passwd,required,optional,hidden,number,boolean,object,invalid,missing,empty,incorrect,wrong,secret,token,unknown,default,field,input,value,current-password,new-password,forgot,reset,unset,plain,bcrypt,argon2,sha256,sha512,scrypt,development,testing,staging,production,changeit,supersecret,mysecretpassword,letmein,mypassword,administrator,postgresql,database,passwort,kennwort,senha,contrasena,wachtwoord,adgangskode,passord,heslo,salasana,parola,sifre,passcode,passphrase,variable,undefined,sensitive,encrypted,disabled,enabled'.split(
-    ',',
+  words(
+    'pass postgres admin root guest user username prompt ask file none string text password passwd required optional',
+    'hidden number boolean object invalid missing empty incorrect wrong secret token unknown default field input',
+    'value current-password new-password forgot reset unset plain bcrypt argon2 sha256 sha512 scrypt development',
+    'testing staging production changeit supersecret mysecretpassword letmein mypassword administrator postgresql',
+    'database passwort kennwort senha contrasena wachtwoord adgangskode passord heslo salasana parola sifre passcode',
+    'passphrase variable undefined sensitive encrypted disabled enabled',
   ),
 );
 
@@ -93,14 +83,20 @@ const hasLetter = (text: string): boolean => /[A-Za-z]/.test(text);
 /** How a value stands behind its name; a `setting` is tight too, and its name is in capitals or a flag: no name of code. */
 type Style = 'quoted' | 'setting' | 'tight' | 'loose' | 'pair';
 
+const phrase = /^[a-z]{3,9}(?: [a-z]{3,9}){3,9}$/;
+const sentenceWords =
+  /\b(?:the|and|are|not|you|your|for|with|from|this|that|was|has|have|had|must|may|can|should|will|please|enter|use|too|been|does|did|its|all|any|one|new|old|when|than|then|password|passphrase|token|secret|key)\b/;
+/** Words drawn by dice, as managers make them. */
+const isPassphrase = (value: string): boolean => phrase.test(value) && !sentenceWords.test(value);
+
 /** Words of other languages: a label, not a value. */
 const isForeignWord = (value: string): boolean => /[^\x00-\x7f]/.test(value) && !/[0-9!-/:-@]/.test(value);
 
 const isOrdinary = (value: string): boolean =>
-  /\s/.test(value) ||
+  (/\s/.test(value) && !isPassphrase(value)) ||
   isForeignWord(value) ||
   placeholder.test(value) ||
-  pathOrUrl.test(value) ||
+  (pathOrUrl.test(value) && !/^[\w+/]{20,}={1,2}$/.test(value)) ||
   (value.length < 24 && ordinaryWords.has(value.toLowerCase()));
 
 /** Words with hyphens and a number: `db-credentials-2`. */
@@ -118,7 +114,7 @@ const variableName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 type Kind = 'password' | 'secret' | 'weak';
 
 const kindOf = (found: string): Kind =>
-  /^p(?!at$|riv)|^kenn|^master|pass$/i.test(found) ? 'password' : weakWord.test(found) ? 'weak' : 'secret';
+  /^p(?!at$|riv)|^kenn|^master|pass$|pw$/i.test(found) ? 'password' : weakWord.test(found) ? 'weak' : 'secret';
 
 /** What only looks like a value: a path of names in code. */
 const isCode = (value: string, isRandom: boolean): boolean =>
@@ -133,13 +129,20 @@ function isPassword(value: string, style: Style, isRandom: boolean): boolean {
   return isRandom || (hasDigit(value) && hasLetter(value)) || /^[0-9]{4,}$|[!@#$%^*]/.test(value) || isUnspoken(value);
 }
 
+/** How long a token without other signs is at least, and how many bits each character has. */
+const tokenLimits: Readonly<Partial<Record<Style, { readonly chars: number; readonly bits: number }>>> = {
+  quoted: { chars: 8, bits: 0 },
+  setting: { chars: 8, bits: 2.5 },
+  tight: { chars: 12, bits: 3 },
+};
+
 function isToken(value: string, style: Style, isRandom: boolean): boolean {
   const isMixed = hasDigit(value) && hasLetter(value);
   if (isCode(value, isRandom)) return style === 'quoted' && isMixed && !wordsOnly.test(value);
   if (value.length >= 16 && (isRandom || (style !== 'pair' && isUnspoken(value)))) return true;
-  if (style === 'pair' || style === 'loose' || wordsOnly.test(value)) return false;
-  if (style === 'quoted') return value.length >= 8 && (isMixed || (value.length >= 12 && isRandom));
-  return value.length >= 12 && (isMixed || isRandom) && entropy(value) >= 3;
+  const limit = tokenLimits[style];
+  if (limit === undefined || value.length < limit.chars || wordsOnly.test(value)) return false;
+  return (isMixed || isRandom) && entropy(value) >= limit.bits;
 }
 
 /** A key of anything: only what has no shape of a file or a path. */
@@ -150,7 +153,8 @@ const isWeakSecret = (value: string, isRandom: boolean): boolean =>
   !/\.[a-z]{1,4}$|^[a-z]+\/[a-z]+\//.test(value);
 
 function isSecretValue(kind: Kind, value: string, style: Style): boolean {
-  if (isOrdinary(value) || (style === 'pair' && variableName.test(value))) return false;
+  if (isOrdinary(value) || (kind !== 'password' && /\s/.test(value)) || (style === 'pair' && variableName.test(value)))
+    return false;
   const isRandom = looksRandom(value);
   if (kind === 'password') return isPassword(value, style, isRandom);
   return kind === 'weak' ? isWeakSecret(value, isRandom) : isToken(value, style, isRandom);
@@ -277,8 +281,9 @@ const startsLine = (text: string, nameEnd: number): boolean =>
 /** Where the value of a setting ends that has signs in it: it fills its line, without quotes and braces. */
 function lineValueEnd(text: string, from: number): number {
   let end = from;
-  while (end - from < 256 && !isBlank(text, end) && !/["'`{}\\]/.test(text[end]!)) end += 1;
-  return /^[ \t]*(?:$|\r?\n)/.test(text.slice(end, end + 8)) && !/[;,)]$|[;&][\w-]+[=:]/.test(text.slice(from, end))
+  while (end - from < 256 && !isBlank(text, end) && !/["'`\\]/.test(text[end]!)) end += 1;
+  return /^[ \t]*(?:$|\r?\n)/.test(text.slice(end, end + 8)) &&
+    !/[;,)]$|[;&][\w-]+[=:]|[${]\{/.test(text.slice(from, end))
     ? end
     : from;
 }

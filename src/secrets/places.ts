@@ -1,6 +1,15 @@
 // Where tools write secrets: headers, addresses, command lines, files and logs, whatever the value looks like.
 import type { RedactRule } from './rule.ts';
-import { flagPassword, hasBoth, literalPassword, mixed, randomRun, telling, userPassword } from './values.ts';
+import {
+  flagPassword,
+  hasBoth,
+  literalPassword,
+  looksRandom,
+  mixed,
+  randomRun,
+  telling,
+  userPassword,
+} from './values.ts';
 
 /** Programs that take a password or a token behind a short flag. */
 const programs =
@@ -79,6 +88,16 @@ export const places: readonly RedactRule[] = [
     pattern: /stats auth [\w.-]{1,80}:([^\s"'$]{4,128})/y,
     group: 1,
     accepts: literalPassword,
+  },
+  // The address is the secret when a part of its path is random.
+  {
+    name: 'webhook',
+    literals: ['webhook', 'hook_url', 'hookurl'],
+    anyCase: true,
+    inWord: true,
+    pattern: /(?:web)?hook(?:s|_?ur[il])?["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(https?:\/\/[^\s"'`<>{}$]{16,400})/iy,
+    group: 1,
+    accepts: secret => secret.split(/[/?=&]/).some(part => part.length >= 20 && looksRandom(part)),
   },
   // A table with a column of passwords, as browsers and managers export it: all its lines.
   {

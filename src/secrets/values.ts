@@ -17,7 +17,7 @@ export function looksRandom(text: string): boolean {
   const digits = text.match(/[0-9]/g)?.length ?? 0;
   if (digits < 3 && !/[A-Z]/.test(text)) return false;
   const changes = text.match(/[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])/g)?.length ?? 0;
-  if (digits < 3 && changes < text.length * 0.4) return false;
+  if (digits < 3 && changes < text.length * 0.33) return false;
   return entropy(text) >= Math.min(3, Math.log2(text.length) * 0.85);
 }
 
