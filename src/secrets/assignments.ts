@@ -47,7 +47,7 @@ const pairSeparator =
   /\\{0,3}["'`],[ \t]{0,4}(?:\\{0,3}["']value\\{0,3}["'][ \t]{0,2}:[ \t]{0,4})?(?=\\{0,3}["'`])|["'][ \t]{1,4}(?:\w{1,20}:)?value=(?=["'])|\((?=\\{0,3}["'`])|["']?[ \t]{0,4}\r?\n[ \t]{0,40}value:[ \t]{1,4}/y;
 /** An element of XML with attributes, the pairs of a property list, a cell of a table: the value needs no quotes. */
 const cellSeparator =
-  /["']?(?:[ \t]{1,4}[\w:]{1,40}=["'][^"'<>\n]{0,60}["']){0,3}[ \t]{0,4}>(?=[^<\n]{4,256}<\/)|<\/key>\s{0,40}<string>|(?<=^[ \t]{0,20}\|[^|\n]{0,80})["'`*]{0,3}[ \t]{0,20}\|[ \t]{0,20}(?=[^\s|])/my;
+  /["']?(?:[ \t]{1,4}[\w:]{1,40}=["'][^"'<>\n]{0,60}["']){0,3}[ \t]{0,4}>(?=[^<\n]{4,256}<\/)|<\/key>\s{0,40}<string>|["'`*]{0,3}[ \t]{0,20}\|(?<=^[ \t]{0,20}\|[^|\n]{0,120}\|)[ \t]{0,20}(?=[^\s|])/my;
 /** SQL, netrc, Dockerfile: only blanks between; and a sentence that says it. */
 const blankSeparator = /[ \t]{1,20}(?:(?:is|was)[ \t]{1,4})?(?![-=:|>&<])/y;
 /** A value that passes through a function. */
@@ -63,8 +63,7 @@ const isEnd = (text: string, at: number): boolean => {
 };
 const placeholder =
   /^(?:\$(?:[{($]|[A-Za-z_]\w*(?:[/:.}-]|$))|%(?:[({]|[A-Z_]+%)|\{|<|\[|\)[?.;,:)]|#[0-9a-f]{3,8}$|arn:|\*+$|[x-]+$|0x[0-9a-f]{1,16}$|\.{2,}|-+$|_+$|\*\w+$|your|my[-_]|example|sample|dummy|fake|insert[-_]|replace|put[-_]|change[-_]?me|todo|fixme|null|undefined|none|true$|false$|data\.|var\.|local\.|settings\.|process\.|import\.|os\.|env[.:(]|secrets?\.|vars\.|config\.|self\.|this\.|test$|redacted)/i;
-const pathOrUrl =
-  /^(?:[a-z][a-z0-9+.-]*:\/\/|\.{0,2}\/[^/]*[/.]|~\/|[A-Za-z]:\\|[\w-]+(?:\/[\w-]+)*\/[\w.-]+\.[a-z]{2,5}$)/;
+const pathOrUrl = /^(?:[a-z][a-z0-9+.-]*:\/\/|\.{0,2}\/[^/]*[/.]|~\/|[A-Za-z]:\\|[\w./-]*\/[\w-]+\.[a-z]{2,5}$)/;
 const identifierPath = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
 const ordinaryWords = new Set(
   words(
@@ -152,7 +151,11 @@ const isWeakSecret = (value: string, isRandom: boolean): boolean =>
   (!identifierPath.test(value) || value.split('.').some(part => part.length >= 16 && looksRandom(part))) &&
   !/\.[a-z]{1,4}$|^[a-z]+\/[a-z]+\//.test(value);
 
+/** Shorter ones are none, whatever they look like. */
+const charsMin: Readonly<Record<Kind, number>> = { password: 4, secret: 8, weak: 16 };
+
 function isSecretValue(kind: Kind, value: string, style: Style): boolean {
+  if (value.length < charsMin[kind]) return false;
   if (isOrdinary(value) || (kind !== 'password' && /\s/.test(value)) || (style === 'pair' && variableName.test(value)))
     return false;
   const isRandom = looksRandom(value);
@@ -185,10 +188,13 @@ function isNameWord(text: string, at: number, found: string): boolean {
   );
 }
 
+/** The suspect word at `at`, or none. */
+const wordAt = (text: string, at: number): string => text.slice(at, Math.max(at, matchAt(word, text, at)));
+
 /** Where the name that holds a suspect word at `at` ends, or -1 when the name only describes (`token_count`, `tokenizer`). */
-function nameEnd(text: string, at: number): number {
-  const wordEnd = matchAt(word, text, at);
-  if (wordEnd < 0 || !isNameWord(text, at, text.slice(at, wordEnd))) return -1;
+function nameEnd(text: string, at: number, found: string): number {
+  if (found === '' || !isNameWord(text, at, found)) return -1;
+  const wordEnd = at + found.length;
   const end = matchAt(suffix, text, wordEnd);
   const rest = text.slice(wordEnd, end);
   if (rest === '') return end;
@@ -217,16 +223,21 @@ function quotedValue(text: string, opened: number): Found {
 interface Name {
   readonly at: number;
   readonly end: number;
+  readonly found: string;
   readonly kind: Kind;
-  /** In capitals, or a flag. */
-  readonly isSetting: boolean;
 }
 
+/** In capitals, or a flag. */
+const isSetting = (text: string, { found, at }: Name): boolean => found === found.toUpperCase() || isFlag(text, at);
+
+/** What may stand between a name and its value begins with one of these. */
+const separators = new Set([...'\t\n\r "%\'(*,:<=>\\]`|'].map(sign => sign.charCodeAt(0)));
+const separates = (text: string, at: number): boolean => separators.has(text.charCodeAt(at));
+
 function nameAt(text: string, at: number): Name | undefined {
-  const end = nameEnd(text, at);
-  if (end < 0) return undefined;
-  const found = text.slice(at, matchAt(word, text, at));
-  return { at, end, kind: kindOf(found), isSetting: found === found.toUpperCase() || isFlag(text, at) };
+  const found = wordAt(text, at);
+  const end = nameEnd(text, at, found);
+  return end < 0 || !separates(text, end) ? undefined : { at, end, found, kind: kindOf(found) };
 }
 
 /** `passed ? "pass" : "fail"` */
@@ -304,7 +315,7 @@ function bareValue(text: string, name: Name, from: number, isTight: boolean): Fo
   const fillsLine = /^[ \t]*(?:$|[\r\n]|\\[nr]|#)/.test(text.slice(end, end + 8));
   const isPlain = fillsLine && (name.kind === 'password' || /:[ \t]*$/.test(text.slice(name.end, from)));
   while (end > from && !(fillsLine && name.kind === 'password') && /[.:!?]/.test(text[end - 1] ?? '')) end -= 1;
-  const close = name.isSetting && isTight ? 'setting' : 'tight';
+  const close = isTight && isSetting(text, name) ? 'setting' : 'tight';
   return accepted(text, { start: from, end }, name.kind, isTight || isPlain ? close : 'loose');
 }
 
@@ -312,10 +323,9 @@ function bareValue(text: string, name: Name, from: number, isTight: boolean): Fo
 export function isSecretField(name: string, value: string): boolean {
   if (value.length < 4 || name.length > 80) return false;
   for (let at = 0; at < name.length; at += 1) {
-    if (matchAt(word, name, at) >= 0 && nameEnd(name, at) === name.length) {
-      const found = name.slice(at, matchAt(word, name, at));
-      if (!/^(?:key|sig|signature)$/i.test(found)) return isSecretValue(kindOf(found), value, 'quoted');
-    }
+    const found = wordAt(name, at);
+    if (nameEnd(name, at, found) === name.length && !/^(?:key|sig|signature)$/i.test(found))
+      return isSecretValue(kindOf(found), value, 'quoted');
   }
   return false;
 }

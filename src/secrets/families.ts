@@ -195,7 +195,6 @@ export const families: readonly Family[] = [
   ['persona-key', 'persona_production_ persona_sandbox_', 30],
   ['aiven-password', 'AVNS_', 15],
   ['devcycle-key', 'dvc_server_', 20],
-  ['ionic-token', 'ion_', 40, 'L'],
   ['onfido-token', 'api_live. api_sandbox.', 30, 'D'],
   ['pinterest-token', 'pina_', 40, 'L'],
   ['samsara-token', 'samsara_api_', 28, 'L'],

@@ -101,10 +101,9 @@ export const redactRules: readonly RedactRule[] = [
   key('mailgun-key', ['key-'], 32, hex),
   {
     name: 'mailgun-key',
-    literals: ["key: '", 'key: "', 'key":"', 'key": "', "key='", 'key="'],
+    literals: ['mailgun'],
     anyCase: true,
-    inWord: true,
-    pattern: /key"?[:=] ?["']([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/iy,
+    pattern: /mailgun[^\n]{0,160}?(?<![\w-])([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/iy,
     group: 1,
   },
   {

@@ -2,10 +2,10 @@
 
 /** Bits per character. */
 export function entropy(text: string): number {
-  const counts = new Map<string, number>();
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const counts = new Uint16Array(0x100);
+  for (let at = 0; at < text.length; at += 1) counts[text.charCodeAt(at) & 0xff]! += 1;
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  for (const count of counts) if (count > 0) bits -= (count / text.length) * Math.log2(count / text.length);
   return bits;
 }
 
