@@ -194,14 +194,14 @@ interface Table {
 
 function tableOf(triggers: readonly Trigger[], rest?: Table): Table {
   const slots = rest === undefined ? new Uint16Array(1 << hashBits) : rest.slots.slice();
-  const lists = rest === undefined ? [[]] : [...rest.lists];
+  const lists: Place[][] = rest === undefined ? [[]] : rest.lists.map(places => [...places]);
   for (const trigger of triggers) {
     const { literal } = trigger;
     const back = rarestAt(literal);
     const mark = markOf(literal.charCodeAt(back), literal.charCodeAt(back + 1), literal.charCodeAt(back + 2));
-    const slot = slots[hashOf(mark)]!;
-    if (slot === 0) slots[hashOf(mark)] = lists.push([{ trigger, mark, back }]) - 1;
-    else lists[slot] = [...lists[slot]!, { trigger, mark, back }];
+    const hash = hashOf(mark);
+    if (slots[hash] === 0) slots[hash] = lists.push([]) - 1;
+    lists[slots[hash]!]!.push({ trigger, mark, back });
   }
   return { slots, lists };
 }
