@@ -1,4 +1,4 @@
-// How often two characters stand side by side in ordinary text, as data: the scan looks for what is rarest in each literal.
+// Rates of pairs of characters in ordinary text, as data: the scan looks for what is rarest in each literal.
 
 /** Classes of characters; small and capital letters are one, and so are all digits (`0`). What is not named here is the last class. */
 export const pairClasses = 'abcdefghijklmnopqrstuvwxyz0 _-./:="\'(,';

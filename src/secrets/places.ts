@@ -1,4 +1,4 @@
-// Where tools write secrets: headers, addresses, command lines, files and logs, whatever the value looks like.
+// Places where tools write secrets: headers, addresses, command lines, files and logs, whatever the value looks like.
 import type { RedactRule } from './rule.ts';
 import {
   flagPassword,

@@ -1,4 +1,4 @@
-// What a rule for secrets is, and what it finds: rows of tables, tried where one of their literals stands.
+// Rules for secrets and what they find: rows of tables, tried where one of their literals stands.
 
 export interface Found {
   readonly start: number;

@@ -1,4 +1,4 @@
-// What values look like: random text, what only stands for a value, and what tells a key from a word.
+// Values and their look: random text, what only stands for a value, and what tells a key from a word.
 
 /** Bits per character. */
 export function entropy(text: string): number {

@@ -80,9 +80,17 @@ export async function benchRedact(isQuick: boolean, against?: string): Promise<B
   });
   if (redact(text) !== text || splitLines !== text.length) throw new Error('ordinary text was changed');
   const ordinaryMs = bestMs(() => redact(text));
-  const hostile = ['sk-proj-', 'eyJ', '-eyJ.', '://', 'token=', '"password":"'].map(piece =>
-    piece.repeat(megabyte / piece.length),
-  );
+  const hostile = [
+    'sk-proj-',
+    'eyJ',
+    '-eyJ.',
+    '://',
+    'token=',
+    '"password":"',
+    'token=a/a/a/',
+    'mailgun ',
+    ',password\n',
+  ].map(piece => piece.repeat(megabyte / piece.length));
   const hostileMs = Math.max(...hostile.map(each => bestMs(() => redact(each), 2)));
   const speed = Math.round(text.length / 1_000 / ordinaryMs);
   return [
