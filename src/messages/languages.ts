@@ -29,7 +29,7 @@ export const isOpen = wordsOf([
 /** What stands beneath is so only then. */
 export const isCondition = wordsOf(
   [
-    "when|once|until|unless|if|would|cannot|can['’]t|won['’]t|not yet|expects|wants|example|as soon as|provided",
+    "when|once|until|unless|if|would|cannot|can['’]t|won['’]t|not yet|expects|wants|example|draft|template|planned|as soon as|provided",
     'wenn|sobald|falls|sofern|erst|bis|quand|lorsque|dès que|une fois|cuando|hasta que|en cuanto|una vez',
     'quando|appena|finché|assim que|als|zodra|pas als|totdat|gdy|jeśli|kiedy|dopóki|när|når|eğer|если|когда|как только|пока|якщо|коли',
   ],
@@ -50,7 +50,7 @@ export const isAgenda = wordsOf(
 /** A line that ends so, without a stop, is taken up by the one right below. No single letter: output that was cut ends so too. */
 export const leadsIn = wordsOf(
   [
-    "either|or|and|that|is|it['’]s|be|as|the|says|called",
+    "either|or|and|that|is|it['’]s|be|as|the|says|called|(?:end|close|finish|begin) with",
     String.raw`(?:i|you|it|we|to|not|cannot|\p{L}+['’](?:t|ll|d)|will|would|can|may|shall|should|then|only) (?:say|write|print|output|emit|reply|read|post|send|put)`,
     'dass|oder|und|ist|schreibe|schreiben|heißt|lautet|mit|que|ou|et|est|écris|écrire|es|escribo|escribir|como|che|scrivo|is|dat|что|или',
   ],
@@ -73,12 +73,12 @@ export const goesOn = new RegExp(
 
 const stop = '\\s*(?:[,.:;!…—–]|\\s-)';
 const turns = [
-  '(?:strike|scratch|disregard|ignore|forget|retract|withdraw) (?:that|this|it|the (?:above|line|claim))',
-  '(?:i|we) (?:was|were) (?:wrong|mistaken|too)|(?:i|we) (?:spoke|said (?:that|it)|claimed (?:that|it)) too|(?:i|we) (?:must |have to )?take (?:that|it|this|the above) back',
-  '(?:hold on|on second thoughts?|never ?mind|my mistake|false alarm|not so fast|just kidding|no,? wait|wait,? no|actually,? no)',
+  '(?:please )?(?:strike|scratch|disregard|ignore|forget|retract|withdraw) (?:that|this|it|the (?:above|line|claim))',
+  '(?:i|we) (?:was|were) (?:wrong|mistaken|too)|(?:(?:i|we) )?(?:spoke|said (?:that|it)|claimed (?:that|it)) too|(?:i|we) (?:must |have to )?take (?:that|it|this|the above) back',
+  '(?:hold on|on second thoughts?|never ?mind|my mistake|false alarm|not so fast|(?:just )?kidding|no,? wait|wait,? no|actually,? no)',
   "not (?:quite|really|yet|true)(?!\\p{L})|(?:this|that) is (?:wrong|false|not (?:true|so))|(?:i|we) (?:cannot|can['’]t|may not) (?:claim|say|write) (?:that|this|it)",
-  '(?:the )?(?:line|claim|statement) above is (?:a|an|not|wrong|only|just|no) ',
-  `(?:hmm+|wait|oops|whoops|correction|erratum|revoked|withdrawn|nope|no)${stop}`,
+  '(?:the )?above\\W+(?:is )?(?:no|not|wrong)\\b|(?:the |this |my )?(?:line|claim|statement)(?: above)? (?:is|was) (?:a|an|not|wrong|only|just|no|premature|too early)\\b',
+  `(?:hmm+|wait|oops|whoops|correction|erratum|revoked|withdrawn|nope|no|almost|nearly|partially|partly)(?:${stop}|$)`,
   `(?:korrektur|berichtigung|moment|halt|nein|doch nicht|stimmt nicht|das war zu früh|correctie|wacht|nee|toch niet|rättelse|vänta|rettelse|vent)${stop}`,
   `(?:non|attendez|attends|erreur|corrección|rectificación|no,|espera|perdón|me equivoqué|correzione|aspetta|mi sbagliavo|correção|espera|enganei-me)${stop}`,
   `(?:нет|поправка|стоп|исправление|ошибка|ні|виправлення|korekta|poprawka|oprava|pozor|nie|ne|düzeltme|hayır)${stop}`,
@@ -89,18 +89,28 @@ const begins = new RegExp(`^[^\\p{L}\\p{N}]*(?:${turns.join('|')})`, 'iu');
 /** Somebody thinks again, and takes it back where he then says no. */
 const thinksAgain = new RegExp(
   `^[^\\p{L}\\p{N}]*(?:(?:${[
-    'update|edit|oh|well|but|sorry|actually|in fact|in truth|that said|on reflection|however|honestly',
-    'nachtrag|aber|eigentlich|tatsächlich|genau genommen|pero|en realidad|mais|en fait|en réalité|ma|in realtà|mas|na verdade',
+    'update|edit|oh|well|but|sorry|actually|in fact|in truth|that said|on reflection|however|honestly|unfortunately',
+    'nachtrag|aber|leider|eigentlich|tatsächlich|genau genommen|pero|en realidad|mais|en fait|en réalité|ma|in realtà|mas|na verdade',
     'maar|eigenlijk|egentligen|egentlig|но|однако|на самом деле|вообще-то|prawdę mówiąc|w rzeczywistości|właściwie|ve skutečnosti|aslında',
   ].join('|')})(?![\\p{L}\\p{N}])|实际上|事实上|其实|實際上|実は|実際|실은|사실)`,
   'iu',
 );
 
-const unmet =
-  /\b(?:tests?|specs?|checks?|suites?|builds?|lint\w*|ci|pipeline|cases?|criteri(?:a|on)|it|that)\b[^.;,]{0,30}\b(?:(?:is|are|still|remains?) (?:\w+ )?(?:red|failing|broken|unmet|missing|not (?:met|finished|complete|done))|still (?:fails?|breaks?|lacks?|crash\w*))\b/i;
+const judged = String.raw`\b(?:tests?|specs?|checks?|suites?|builds?|lint\w*|ci|pipeline|cases?|criteri(?:a|on)|it|that)\b[^.;,]{0,30}\b`;
+const unmet = new RegExp(
+  [
+    `${judged}(?:(?:is|are|still|remains?) (?:\\w+ )?(?:red|failing|broken|unmet|missing|not (?:met|finished|complete|done))|still (?:fails?|breaks?|lacks?|crash\\w*))\\b`,
+    `${judged}(?:does|do|did)(?: not|n['’]t) (?:compile|pass|build|run|start)\\b|${judged}exits with (?:code )?[1-9]`,
+    '\\b[1-9]\\d* (?:tests? |specs? |checks? )?(?:failed|failing|fails?|red)\\b',
+    '^\\W*(?:one|two|three|\\d+) (?:things?|points?|criteri\\w+|steps?) (?:is|are) (?:still )?(?:left|missing|open)\\b',
+    '^\\W*what (?:is|remains) (?:still )?(?:left|missing|open)? ?is\\b',
+    '^\\W*status\\W+(?:in progress|not |open|partial|pending|blocked|incomplete|[0-9]+ (?:of|out of|/) )',
+  ].join('|'),
+  'i',
+);
 /** `Still to do: tests.`, `TODO: the error case` */
 const stillOpen =
-  /^[^\p{L}\p{N}[]*(?:still (?:to do|open|missing|left)|to-?do|remaining|missing|open|unfinished|offen|noch offen|reste à faire|pendiente|falta)\b[*_]*: *\S/iu;
+  /^[^\p{L}\p{N}[]*(?:still (?:to do|open|missing|left)|to-?do|remaining|missing|open|unfinished|blocked|offen|noch offen|reste à faire|pendiente|falta)\b[*_]*: *\S/iu;
 const isElsewhere =
   /\b(?:no|none|nothing|nichts|keine|rien|nada|0|zero|unrelated|pre-?existing|already|before|any ?more|no longer|flaky|expected|known|if|when|where|without|would|elsewhere|other|main|stories|backlog|(?:[a-z]+-)+\d+)\b/i;
 const openBox = /^(?:[-*+]|\d{1,9}[.)]) +\[ ?\] /;
@@ -121,7 +131,7 @@ export const isOver = new RegExp(
   [
     'complet|done|finish|implemented|resolved|clos(?:ed|ing)|shipped|concluded|accomplished|wrapped up|satisfied|fulfilled|ready|good to go|all set',
     'criteria\\b.{0,30}\\bmet|nothing (?:is |more |else )?(?:left|remains|to do)',
-    'fertig|erledigt|abgeschlossen|vollendet|umgesetzt|klaar|afgerond|voltooid|klar|färdig|ferdig|færdig|valmis',
+    'fertig|erledigt|abgeschlossen|vollendet|umgesetzt|klaar|afgerond|voltooid|klar|färdig|ferdig|færdig|valmis|tehty',
     'termin|fini|achev|conclu|hech[oa]|list[oa]|acabad|pront[oa]|finit|tamamla|bitti|hoàn thành|xong|kész|gata',
     'ukończ|gotow|skończ|hotov|dokonč|готов|выполнен|заверш|закончен|виконан|اكتمل|تم|הושלם',
     '完了|完成|终了|結束|结束|完毕|できました|終わりました|완료|끝났|[\\u2705\\u2611\\u2713\\u2714]',

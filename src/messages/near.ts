@@ -93,7 +93,7 @@ const names: Readonly<Partial<Record<Key, readonly string[]>>> = {
   handoffRefused: ['handoff', 'handover'],
 };
 const tag = /(?:[<[{@]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
-const label = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
+const label = /^[^\p{L}\p{N}\n<`]{0,10}(?:\p{L}{2,15}ing )?(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
 /** A heading, or a word alone on its line. */
 const alone = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})[^\p{L}\p{N}\n]{0,5}$/gmu;
 const slipsMax = 2;

@@ -183,7 +183,9 @@ const doubtfulForms: readonly RegExp[] = [
 ];
 /** Of a test, a compiler or a mistake in a program, which may name any error. */
 const isOfCode =
-  /[✓✗×❯●]|\b(?:expected(?! http)|assert\w*|but received|error ts\d+)\b|\breceived: |^(?:[\w.]*\.)?(?:Key|Index|Name|Attribute|Reference|Range|Syntax|Import|ModuleNotFound|ZeroDivision)Error\b/i;
+  /[✓✗×❯●]|\b(?:expected(?! http)|assert\w*|but received|error ts\d+)\b|\breceived: |(?<![/\w.-])(?:tests?|specs?|suite|story|fixture|mock)(?![/\w.-])|^(?:[\w.]*\.)?(?:Key|Index|Name|Attribute|Reference|Range|Syntax|Import|ModuleNotFound|ZeroDivision)Error\b/i;
+/** A program of the work lacks its own server. */
+const isOfTool = /^(?:docker|psql|pg_\w+|mysql\w*|redis\w*|mongo\w*|kubectl)\b/i;
 
 const url = /https?:\/\/\S+/g;
 /** What is quoted is spoken of, but for a command that is to be run. */
@@ -195,11 +197,11 @@ const ofTheWork = any(
   '\\b(?:fail(?:s|ing)?|pass(?:es|ed)?|expect(?:s|ed)?|assert\\w*|error ts\\d+|tests?|spec|specs|suite|snapshot|lint|build|mock|fixture|bug)\\b',
   '\\b(?:story|stories|task|docs?|page|screen|banner|form|dialog|widget|mail|column|button|toast|locale\\w*|component|middleware|migration|parser)\\b',
   '\\b(?:translat\\w+|handl\\w+|implement\\w*|refactor\\w*|added|fixed|wrote|renamed?|replaced|covered|counted|mapped|merged|done|todo|remains?|missing part)\\b',
-  '[✓✗×❯●]|^[-*+] |^us-\\d|^next\\b',
+  '\\b(?:endpoint|redirect|cookie|schema|crashes)\\b|[✓✗×❯●]|^[-*+] |^us-\\d|^(?:next|and|but|so)\\b',
 );
 /** How sentences go on that describe something; words to the one who reads may go on so too. */
 const describes =
-  /\b(?:still|now|which|because|although|until|but|while|where|wants?|should|says|shows?|keeps|answers|counts|jetzt|fehlt|noch|wird|aber|maintenant|mais|ahora|pero|falta)\b/i;
+  /\b(?:still|now|which|because|although|until|but|while|where|wants?|should|says|show[sn]?|keeps|answers|counts|jetzt|fehlt|noch|wird|aber|maintenant|mais|ahora|pero|falta)\b/i;
 const toReader = /\b(?:you|your|you['’]ve|you['’]re|please)\b/i;
 /** Whoever works tells about himself; a program does not. */
 const aboutItself = /\b(?:I|we)\b/;
@@ -218,7 +220,7 @@ function isBareStatement(said: string): boolean {
 
 /** How sure it is that the line is an error of the program itself. */
 function formOf(raw: string): 'error' | 'statement' | undefined {
-  if (aboutItself.test(raw)) return undefined;
+  if (aboutItself.test(raw) || isOfTool.test(raw)) return undefined;
   const line = raw.replace(prefix, '');
   const said = line.replace(url, '').replace(advised, '');
   if (isOfCode.test(said)) return undefined;
@@ -229,7 +231,7 @@ function formOf(raw: string): 'error' | 'statement' | undefined {
 }
 
 const isTestReport =
-  /^(?:FAIL\b|\d+ (?:failed|failing)|Tests?:|not ok \d|--- FAIL|FAILED \S|test result: |=+ .*\b(?:failed|passed)\b|\S+ FAILED$)/;
+  /^(?:FAIL\b|\d+ (?:failed|failing)|Tests?:|not ok \d|--- FAIL|FAILED \S|test result: |=+ .*\b(?:failed|passed)\b|\S+ FAILED$|[✗×●] [a-z])/;
 const thrown = /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b\s*:/;
 const plainLinesMax = 4;
 const talkWordsMin = 6;
