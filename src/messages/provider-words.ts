@@ -25,7 +25,7 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
     'resource-limit',
     any(
       'out of memory|\\benomem\\b|heap limit|cannot allocate memory|\\bmemoryerror\\b|bad_alloc|\\boom[- ]kill',
-      'memory allocation of \\d+ bytes|more (?:system )?memory|newosproc|new os thread|resource temporarily unavailable',
+      'memory allocation of \\d+ bytes|more (?:system )?memory|newosproc|new os thread|resource temporarily unavailable|failed to spawn thread',
       '\\benospc\\b|no space left on device|disk quota exceeded|\\bemfile\\b|\\benfile\\b|too many open files',
     ),
   ],
@@ -33,7 +33,7 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
   [
     'rate-limit',
     any(
-      '(?:tokens|requests) per (?:min|day|hour)|per[-_ ]minute|perday|free-models-per|quota metric',
+      '(?:tokens|requests) per (?:min|day|hour)|per[-_]minute|perday|free-models-per|quota metric',
       'throttling|too many tokens,? please wait',
       '(?:hit|reached|exceeded) your (?:specified )?(?:api )?usage limits?|usage limit (?:has been |was )?reached',
     ),
@@ -41,10 +41,10 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
   [
     'context-too-long',
     any(
-      'context[_ -]?(?:length|window|limit)[_ ]?(?:is )?(?:exceeded|overflow|full)|contextoverflow|configured context|context length of',
+      'context[_ -]?(?:length|window|limit)[_ ]?(?:is |was )?(?:exceeded|overflow|full|reached)|contextoverflow|configured context|context length of',
       'maximum context|context size|exceed context limit|maximum model length|model token limit',
       'exceeds? (?:the |its )?(?:maximum )?(?:context|number of tokens|token limit)|exceeds? the maximum number of tokens',
-      '(?:prompt|input|request|conversation|message) (?:is|was|were) too (?:long|large)|request_too_large|payload too large',
+      '(?:prompt|input|request|conversation|message) (?:is|was|were) too (?:long|large|big)|payload size exceeds|request_too_large|payload too large',
       'request exceeds the maximum|maximum allowed content length|entity too large|many-image requests',
       'too many (?:input |total )?tokens|input (?:token count|length)|prompt token count|max_prompt_tokens',
       "room in the model's context|reduce the length of|longer than the (?:maximum|model)",
@@ -69,7 +69,7 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
   [
     'rate-limit',
     any(
-      'rate[_ -]?limit|too[_ ]?many[_ ]?requests|quota|limit will reset|premium request allowance|out of (?:extra )?usage',
+      'rate[_ -]?limit(?!ing|ers?\\b)|too[_ ]?many[_ ]?requests|quota|limit will reset|premium request allowance|out of (?:extra )?usage',
       '(?:usage|session|weekly|daily|hourly|hour|monthly|request|message|plan|account) limits?(?:[_ ](?:has been |was |is |been )?(?:reached|exceeded|hit))?',
       '(?:hit|reached|exceeded) (?:your|the|its) (?:[\\w-]+ )?(?:limit|quota|allowance|allocation)|limit (?:has been |was )?reached',
       'used (?:up )?(?:all|every) [\\w ]{0,20}(?:messages|requests|tokens|calls)|resource[_ ]?(?:has been )?exhausted',
@@ -79,7 +79,7 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
   [
     'model',
     any(
-      'model[_ ]?(?:was |is )?not[_ ]?(?:found|exist)|no such model|try pulling it first|no endpoints found|no allowed providers|no models? loaded',
+      'requested entity was not found|model[_ ]?(?:was |is )?not[_ ]?(?:found|exist)|no such model|try pulling it first|no endpoints found|no allowed providers|no models? loaded',
       '(?:invalid|unknown|unsupported|unrecognized) model|not a valid model|model identifier|does not support tools|model requires a newer',
       'issue with the selected model|on-demand throughput|access to (?:the|this) (?:specified |requested )?model',
       'deploymentnotfound|deployment for this resource does not exist|does not exist or you (?:do not|don.t) have access',
@@ -87,14 +87,14 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
       '^(?:api error: )?(?:404 )?(?:\\{.{0,80})?"?model: |["\']message["\']: ?["\']model: ',
     ),
   ],
-  ['connection', any('proxy authentication', status('407|408'))],
+  ['connection', any('proxy authentication|tunneling socket', status('407|408'))],
   [
     'auth',
     any(
       '(?:invalid|incorrect|missing|expired|wrong|bad|malformed|revoked|no)[_ ](?:or (?:missing|invalid|expired)[_ ])?(?:x-)?(?:api|access|subscription|auth(?:entication)?)[_ -]?(?:key|token|credentials?|header)',
       'missing \\w+ api key|api[_ ]key (?:is |was )?(?:not|missing|invalid|expired|required|revoked|disabled)|api_key_invalid|api_key client option',
       'variable[^.]{0,20}(?:api_?key|token)|set the \\w*api_key',
-      'auth(?:entication|orization)?[_ ]?error|error authenticating|access denied|not authorized|user not found|auth(?:entication|orization)?[_ ](?:has )?(?:failed|fails|required|is required|information|credentials|method)',
+      'auth(?:entication|orization)?[_ ]?error|error authenticating|authentication timed out|access denied|not authorized|user not found|auth(?:entication|orization)?[_ ](?:has )?(?:failed|fails|required|is required|information|credentials|method)',
       '(?:ensure|verify) your (?:api keys?|credentials)|fail(?:ed|ure) to authenticate|invalid[_ ](?:authentication|grant|bearer|client)',
       '\\b(?:unauthenticated|unauthorized|unauthorised|forbidden)\\b|accessdenied|permission_error|permission_denied|permissiondenied|does not have permission',
       'not (?:logged|signed) in|logged out|fail(?:ed|ure) to log ?in|(?:please |/)log ?in\\b|(?:sign|log) in again|login again|run [`"]?\\w+ (?:auth )?login|auth method',
@@ -126,7 +126,7 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
       'stream (?:disconnected|closed|error|ended)|socket (?:hang up|connection|closed|disconnected)|sse stream|not closed cleanly|transfer closed|empty reply',
       'getaddrinfo|no such host|dns (?:error|lookup|resolution)|lookup address|nodename nor servname|name resolution|name or service not known|server misbehaving|unknownhost',
       'certificate|certification path|self[- ]signed|ssl[_: ](?:error|handshake|connect)|tls (?:handshake|connection)|x509|sslerror|sslhandshake|\\beproto\\b|ssl routines|wrong version number|parse error: expected http',
-      '(?:request|read|connect|operation|response|i/o|socket|handshake|idle)[_ ]?(?:has )?time(?:d)?[ -]?out|timed out|deadline exceeded|apitimeouterror|headers timeout|body timeout',
+      '(?:request|read|connect|operation|response|i/o|socket|handshake|idle)[_ ]?(?:has )?time(?:d)?[ -]?out|timed out|deadline exceeded|apitimeouterror|headers timeout|body timeout|due to timeout',
       '^(?:\\W*(?:typeerror|api error|error)\\W+)?terminated\\W*$',
       'premature(?:ly)? close|incomplete ?read|peer closed|remote end closed|server ?disconnected|broken pipe|unexpected eof|eof occurred|: eof$|remoteprotocolerror',
       'dial tcp|proxy error|proxy connection|from proxy|tunnel(?:ing)? (?:socket|connection)|proxyconnect',
@@ -138,7 +138,7 @@ const table: readonly (readonly [Trouble, RegExp])[] = [
   [
     'overloaded',
     any(
-      'unavailable|high demand|(?:at|over|exceeded|out of) capacity|no capacity|not ?ready|too busy|model is (?:currently )?(?:loading|busy)',
+      'serviceunavailable|unavailable(?=\\W*$|[_"\'.,:;)\\]}]| (?:for|due|because|at|error))|high demand|server is busy|origin is unreachable|(?:at|over|exceeded|out of) capacity|no capacity|not ?ready|too busy|model is (?:currently )?(?:loading|busy)',
       'internal[_ ]?server ?error|an internal error|internalfailure|server (?:had an|encountered an) error|server_error|server error|returning an unknown error',
       'bad gateway|gateway time-?out|try again later|upstream (?:error|is)',
     ),
@@ -163,12 +163,12 @@ const prefix =
 /** Forms in which programs begin to tell of an error, and nobody else. */
 const plainForms: readonly RegExp[] = [
   /^(?:[\w.$:]*(?:error|exception|exhausted|failure)\b(?: \[\w+\])?: ?[^ ]?|uncaught |\[cause\]|fatal\b|panic\b|err(?:or)?\s*:)/i,
-  /^(?:curl: \(|api error|\[api error|an error occurred \(|[[{][[{\s]*["']|[✖❌⨯]\s|post "|get "|dial tcp|(?:details|debug_error_string) = ")/i,
-  /^(?:[45]\d\d [A-Z{]|http[/ ]?\d|error code:? [45]\d\d|sorry, you|ran into this error|rpc error: |exceeded retry|missing environment variable|unexpected status)/i,
+  /^(?:curl: \(|api error|\[api error|an error occurred \(|[[{][[{\s]*["']|[✖❌⨯]\s|post "|get "|dial tcp|(?:details|debug_error_string) = "|ssh: |fatal: )/i,
+  /^(?:[45]\d\d (?:- )?[A-Z{]|http[/ ]?\d|npm err(?:or|!) |error code:? [45]\d\d|sorry, you|ran into this error|rpc error: |exceeded retry|missing environment variable|unexpected status)/i,
   /^(?:\S+ )?(?:ERROR|FATAL)\b/,
   // `requests.exceptions.ReadTimeout: …`, `litellm.RateLimitError: …`
   /^(?:[a-z_]\w*\.)+[A-Z]\w*(?:: |$)|: [A-Z]\w*(?:Error|Exception): /,
-  /(?:\/\S+|'): (?:permission denied|operation not permitted|read-only file system|no space left on device|memory allocation of \d+ bytes failed)\W*$/i,
+  /(?:\/\S+|'): (?:permission denied|operation not permitted|read-only file system|no space left on device|memory allocation of \d+ bytes failed)\W*$|(?:: |heap )out of memory$|\bOs \{ code: \d/i,
 ];
 /** Forms that stand in talk about errors as well. */
 const doubtfulForms: readonly RegExp[] = [
@@ -202,10 +202,10 @@ const ofTheWork = any(
 /** How sentences go on that describe something; words to the one who reads may go on so too. */
 const describes =
   /\b(?:still|now|which|because|although|until|but|while|where|wants?|should|says|show[sn]?|keeps|answers|counts|jetzt|fehlt|noch|wird|aber|maintenant|mais|ahora|pero|falta)\b/i;
-const toReader = /\b(?:you|your|you['’]ve|you['’]re|please)\b/i;
+const toReader = /\b(?:you|your|you['’]ve|you['’]re|please|try again|try later)\b/i;
 /** Whoever works tells about himself; a program does not. */
 const aboutItself = /\b(?:I|we)\b/;
-const plainWordsMax = 18;
+const plainWordsMax = 9;
 const wordsToReaderMax = 40;
 
 /** Somebody tells about work. */
