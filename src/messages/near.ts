@@ -107,11 +107,12 @@ const means = (said: string, name: string): boolean =>
 
 /** A tag or a label that means the form of this key. */
 function isCalled(text: string, key: Key): boolean {
-  const said = [
+  const found = [
     ...text.matchAll(tag),
     ...(key === 'reportRefused' ? [] : [...text.matchAll(label), ...text.matchAll(alone)]),
   ];
-  return said.some(([, word = '']) => names[key]?.some(name => means(squeeze(word), name)));
+  const said = new Set(found.map(([, word = '']) => squeeze(word)));
+  return [...said].some(word => names[key]?.some(name => means(word, name)));
 }
 
 /** The token begins the line, or a sentence of it; in the middle of one it is only spoken of. */
