@@ -70,7 +70,7 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
     'trips',
   ),
   'resource-limit': rule(
-    'It used too much memory or too many processes: make the task smaller or raise the limit.',
+    'Memory, processes, files or disk ran out: make the task smaller, free some or raise the limit.',
     'retryable',
     'counts',
   ),
@@ -95,7 +95,7 @@ export const failureWords: Readonly<Record<FailureKind, string>> = {
   timeout: 'it took too long',
   spawn: 'the agent could not be started',
   'no-start': 'the agent was started but never answered',
-  'resource-limit': 'it used too much memory or too many processes',
+  'resource-limit': 'memory, processes, files or disk ran out',
   model: 'the agent does not have this model',
   auth: 'the agent is not logged in',
   billing: "the agent's account has no credit",
