@@ -47,12 +47,12 @@ export const isAgenda = wordsOf(
   '剩余|剩餘|待办|待辦|下一步|计划|計画|残り|次|予定|남은|다음|예정',
 );
 
-/** A line that ends so, without a stop, is taken up by the one beneath. */
+/** A line that ends so, without a stop, is taken up by the one right below. No single letter: output that was cut ends so too. */
 export const leadsIn = wordsOf(
   [
     "either|or|and|that|is|it['’]s|be|as|the|says|called",
     String.raw`(?:i|you|it|we|to|not|cannot|\p{L}+['’](?:t|ll|d)|will|would|can|may|shall|should|then|only) (?:say|write|print|output|emit|reply|read|post|send|put)`,
-    'dass|oder|und|ist|schreibe|schreiben|heißt|lautet|mit|que|ou|et|est|écris|écrire|o|y|es|escribo|escribir|como|che|è|scrivo|is|dat|что|или|и',
+    'dass|oder|und|ist|schreibe|schreiben|heißt|lautet|mit|que|ou|et|est|écris|écrire|es|escribo|escribir|como|che|scrivo|is|dat|что|или',
   ],
   '(?!)',
   '[*_]*$',

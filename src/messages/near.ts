@@ -50,11 +50,8 @@ function endsTask(clause: string, task: string): boolean {
 const isOfAPart = /\b(?:implement|resolv|clos)|for now/i;
 
 /** It says that something is over, without the name of anything. */
-const endsSomething = (sentence: string): boolean =>
-  wordsOf(sentence).length <= clauseWordsMax &&
-  isOver.test(sentence) &&
-  !isOfAPart.test(sentence) &&
-  !isDoubtful(sentence);
+const endsSomething = (clause: string): boolean =>
+  wordsOf(clause).length <= clauseWordsMax && isOver.test(clause) && !isOfAPart.test(clause) && !isDoubtful(clause);
 
 /** The parts of a line; a name or a status alone belongs to what follows. */
 function clausesOf(line: string): readonly string[] {
@@ -64,19 +61,26 @@ function clausesOf(line: string): readonly string[] {
 
 function soundsDone({ lines, dialect: { task } }: Tail): boolean {
   if (squeeze(task) === '') return false;
-  const ends = [lines[0] ?? '', lines.at(-1) ?? ''];
-  return (
-    lines.some((line, at) => {
-      if (line.length > lineCharsMax) return false;
-      const wrapped = `${line} ${lines[at + 1] ?? ''}`;
-      const isWrapped =
-        /^(?:is )?(?:complete|done)/.test(squeeze(lines[at + 1] ?? '')) && wrapped.length <= lineCharsMax;
-      return clausesOf(isWrapped ? wrapped : line).some(clause => endsTask(clause, task) || placeholder.test(clause));
-    }) || ends.some(line => line.length <= lineCharsMax && !line.includes('<') && clausesOf(line).some(endsSomething))
-  );
+  return lines.some((line, at) => {
+    if (line.length > lineCharsMax) return false;
+    const wrapped = `${line} ${lines[at + 1] ?? ''}`;
+    const isWrapped = /^(?:is )?(?:complete|done)/.test(squeeze(lines[at + 1] ?? '')) && wrapped.length <= lineCharsMax;
+    return clausesOf(isWrapped ? wrapped : line).some(clause => endsTask(clause, task));
+  });
 }
 
 const placeholder = /\btask\s+\W{0,3}[\w-]+\W{1,6}(?:is |has been )?(?:now )?(?:complete|done|finished)/i;
+
+/** The first or the last line says so of nothing in particular, or any of a task without its name; tokens belong to the promise. */
+function soundsOver({ lines, dialect: { promise } }: Tail): boolean {
+  return lines.some((line, at) => {
+    if (line.length > lineCharsMax) return false;
+    const clauses = clausesOf(line);
+    const isEnd = at === 0 || at === lines.length - 1;
+    const mayBeWhole = isEnd && !line.includes('<') && !(isToken(promise) && line.includes(promise));
+    return clauses.some(clause => placeholder.test(clause) || (mayBeWhole && endsSomething(clause)));
+  });
+}
 
 // The other forms: tags of another make, tags that are misspelled, a label in place of a tag.
 
@@ -142,6 +146,12 @@ interface Near {
   readonly why: (dialect: Dialect) => string;
 }
 
+/** Something claims or was explained already: words that name nothing belong to that. */
+const isAnyClaim = (read: Signals): boolean =>
+  [read.done, read.promise, read.checkbox, read.doneElsewhere.length > 0].includes(true) ||
+  [read.doneRefused, read.promiseRefused, read.checkboxRefused].some(why => why !== undefined);
+
+/** Ordered: what is more exact stands first, and settles the matter for the rows below it. */
 const table: readonly Near[] = [
   {
     key: 'doneRefused',
@@ -161,6 +171,12 @@ const table: readonly Near[] = [
     isSettled: (read, { hasBox }) => read.checkbox || read.checkboxRefused !== undefined || hasBox !== true,
     isNear: soundsTicked,
     why: () => `What looks like the box is not it; the last line must be exactly ${boxLine}`,
+  },
+  {
+    key: 'doneRefused',
+    isSettled: isAnyClaim,
+    isNear: soundsOver,
+    why: ({ task }) => notClaimed(task, 'a line looks like one and is not'),
   },
   {
     key: 'reportRefused',
@@ -198,6 +214,8 @@ export function nearMisses(message: string, read: Signals, dialect: Dialect): Pa
     .map(line => line.trim())
     .filter(line => line !== '');
   const tail: Tail = { text, lines, dialect };
-  const found = table.filter(one => !one.isSettled(read, dialect) && one.isNear(tail));
-  return Object.fromEntries(found.map(one => [one.key, one.why(dialect)]));
+  const found: Partial<Record<Key, string>> = {};
+  for (const { key, isSettled, isNear, why } of table)
+    if (!isSettled({ ...read, ...found }, dialect) && isNear(tail)) found[key] = why(dialect);
+  return found;
 }

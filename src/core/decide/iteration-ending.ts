@@ -170,7 +170,7 @@ function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
     options: agentOptions(block.options),
     question: block.question,
   };
-  return askOrBlock(state, question, `the agent raised "${block.type}"`, live);
+  return askOrBlock(state, question, 'the agent asks', live);
 }
 
 function recovery({ state, live: { performer }, failure }: Ending): readonly NewEvent[] {
