@@ -45,7 +45,7 @@ function completedIn(report: string | null): string | undefined {
   return comparable([phase, ...completed].join('; '));
 }
 
-export const stepOf = ({ output, error, tree, failing, closed, report }: Iteration): Step => ({
+const stepOf = ({ output, error, tree, failing, closed, report }: Iteration): Step => ({
   said: comparable(output),
   error: textOf(error),
   tree,
