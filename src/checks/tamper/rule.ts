@@ -33,6 +33,36 @@ const entries = (matches: Lines): Lines => matches.flatMap(entriesOf);
 const without = (from: Lines, other: Lines): Lines =>
   from.filter(each => !other.some(one => one === each || (each.includes(' ') && one.includes(each))));
 
+const globCharsMax = 200;
+
+/** `{a,b}` written out, as far as that stays small. */
+function unbraced(pattern: string): Lines {
+  const [, before, inner, after] = /^([^{}]*)\{([^{}]*)\}([\s\S]*)$/.exec(pattern.slice(0, globCharsMax)) ?? [];
+  if (inner === undefined) return [pattern];
+  return inner.split(',').slice(0, 8).flatMap(part => unbraced(`${before}${part}${after}`)).slice(0, 64);
+}
+
+/** As a regular expression over paths. */
+const globOf = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern.replace(/\*\*\/|\*+|\?|[\\^$.+()[\]{}|]/g, part =>
+      part === '**/' ? '(?:[^/]+/){0,5}' : part.startsWith('*') ? '[^/]*' : part === '?' ? '[^/]' : `\\${part}`,
+    )}$`,
+  );
+
+/** A path of each form that fits a pattern. */
+const samplesOf = (pattern: string): Lines =>
+  ['', 'q/'].map(folder => pattern.replaceAll('**/', folder).replace(/\*+/g, 'q').replaceAll('?', 'q'));
+
+/** Patterns of files of which every file is one of those that the others stand for. */
+function isCovered(pattern: string, others: Lines): boolean {
+  if (!/[*?{]/.test(pattern)) return false;
+  const globs = others.flatMap(unbraced).map(globOf);
+  return unbraced(pattern).every(one => samplesOf(one).every(sample => globs.some(glob => glob.test(sample))));
+}
+
+const sumOf = (lines: Lines): number => [...numbersOf(lines.map((line, at) => `${at} ${line}`)).values()].reduce((a, b) => a + b, 0);
+
 /** The last number of each; by what stands before it. */
 function numbersOf(matches: Lines): ReadonlyMap<string, number> {
   const found = matches.map(match => /^([\s\S]*?)(\d+(?:\.\d+)?)\D*$/.exec(match));
@@ -46,7 +76,15 @@ const comparisons = {
   other: (was: Lines, is: Lines) => is.join('\n') !== was.join('\n'),
   new: (was: Lines, is: Lines) => without(entries(is), entries(was)).some(entry => !usual.test(entry)),
   first: (was: Lines, is: Lines) => was.length === 0 && entries(is).some(entry => !usual.test(entry)),
-  lost: (was: Lines, is: Lines) => without(entries(was), entries(is)).length > 0,
+  /** Only in files that were there before. */
+  brought: (was: Lines, is: Lines) => is.length > was.length,
+  fewer: (was: Lines, is: Lines) => is.length < was.length,
+  lost(was: Lines, is: Lines) {
+    const now = entries(is);
+    return without(entries(was), now).some(entry => !isCovered(entry, now));
+  },
+  /** And more than twice: `retries`. */
+  higher: (was: Lines, is: Lines) => sumOf(is) > Math.max(2, sumOf(was)),
   lower(was: Lines, is: Lines) {
     const now = numbersOf(is);
     return [...numbersOf(was)].some(([key, number]) => (now.get(key) ?? -1) < number);
@@ -54,5 +92,5 @@ const comparisons = {
 };
 
 export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, isOld: boolean): boolean {
-  return (compare !== 'other' || isOld) && comparisons[compare](was, is);
+  return (isOld || !/^(?:other|brought)$/.test(compare)) && comparisons[compare](was, is);
 }

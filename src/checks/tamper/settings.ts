@@ -4,17 +4,17 @@ import type { Rule } from './rule.ts';
 const { raw } = String;
 
 const runners =
-  /(^|\/)([\w.-]+\.(config|conf|workspace)\.[cm]?[jt]s|jest\.config\.json|deno\.jsonc?|pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|\.(mocharc|nycrc|c8rc|taprc)(\.\w+)?|\.rspec|phpunit\.xml(\.dist)?|[\w.-]*\.runsettings|junit-platform\.properties|testng\.xml)$/;
+  /(^|\/)([\w.-]+\.(config|conf|workspace)\.[cm]?[jt]s|jest\.config\.json|deno\.jsonc?|pyproject\.toml|pytest\.ini|tox\.ini|setup\.cfg|bunfig\.toml|\.coveragerc|\.(mocharc|nycrc|c8rc|taprc)(\.\w+)?|\.rspec|phpunit\.xml(\.dist)?|[\w.-]*\.runsettings|junit-platform\.properties|testng\.xml)$/;
 const runnersAndManifests = new RegExp(`${runners.source}|(^|/)package\\.json$`);
 const compilers = /(^|\/)[jt]sconfig[\w.-]*\.json$/;
 const builds = /(^|\/)(pom\.xml|build\.gradle(\.kts)?|build\.sbt|[\w.-]+\.(csproj|fsproj|props|targets))$/;
 const linters =
-  /(^|\/)(eslint\.config\.\w+|\.eslintrc(\.\w+)?|biome\.jsonc?|\.oxlintrc\.json|\.?xo\.config\.\w+|\.golangci\.(ya?ml|toml)|\.rubocop(_todo)?\.yml|\.?ruff\.toml|pyproject\.toml|mypy\.ini|setup\.cfg|tox\.ini|\.flake8|\.pylintrc|pyrightconfig\.json|phpstan\.neon(\.dist)?|\.stylelintrc(\.\w+)?|\.credo\.exs|detekt\.yml|checkstyle\.xml|Cargo\.toml|clippy\.toml|\.pre-commit-config\.yaml)$/;
+  /(^|\/)(eslint\.config\.\w+|\.eslintrc(\.\w+)?|biome\.jsonc?|\.oxlintrc\.json|\.?xo\.config\.\w+|\.golangci\.(ya?ml|toml)|\.rubocop(_todo)?\.yml|\.?ruff\.toml|pyproject\.toml|mypy\.ini|setup\.cfg|tox\.ini|\.flake8|\.pylintrc|pyrightconfig\.json|analysis_options\.yaml|phpstan\.neon(\.dist)?|\.stylelintrc(\.\w+)?|\.credo\.exs|detekt\.yml|checkstyle\.xml|Cargo\.toml|clippy\.toml|\.pre-commit-config\.yaml)$/;
 const pipelines =
   /(^|\/)(\.github\/workflows\/[^/]+\.ya?ml|\.(gitlab-ci|travis)\.ya?ml|(azure|bitbucket)-pipelines\.ya?ml|\.circleci\/config\.ya?ml)$/;
 const sources = /\.(py|[cm]?[jt]sx?|vue|svelte|go|rs|java|kts?|rb|php|cs|exs?|c|cc|cpp|h|hpp|sh|bash)$/;
 
-const anyLinter = /\b(?:lint|check|verify|ci|validate|pre-commit|types?|type-?check)\b/;
+const anyLinter = /\b(?:lint|check|analy[sz]e|verify|ci|validate|pre-commit|types?|type-?check)\b/;
 const linter = (names: string): RegExp => new RegExp(`${anyLinter.source}|\\b(?:${names})\\b`);
 const allLinters = linter(
   'eslint|biome|oxlint|xo|standard|ruff|mypy|pyright|flake8|pylint|golangci-lint|staticcheck|clippy|rubocop|phpstan|psalm|credo|detekt|checkstyle|stylelint|tsc',
@@ -95,7 +95,7 @@ const selectionRules: readonly Rule[] = [
   {
     files: /(^|\/)((spec|rails|test)_helper\.(rb|exs)|conftest\.py)$/,
     brings:
-      /\bfilter_run(?:_excluding|_including)?\b|\bExUnit\.(?:start|configure)\([^)]{0,300}\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
+      /\bfilter_run(?:_excluding|_including)?\b|\bExUnit\.(?:start|configure)\([^)]{0,300}\b(?:exclude|only_test_ids)\b|exclude_pattern|\bpytest\.(?:skip|xfail|exit)\b|\badd_marker\b|\bfailure_exit_code\s*=\s*0|\bexitstatus\s*=\s*0|\bSystem\.halt\(0\)|\bexit!|\bat_exit\b|^[ \t]*exit\b/gm,
     what: leftOut,
   },
   {
@@ -115,6 +115,30 @@ const selectionRules: readonly Rule[] = [
       /["']?\b(?:fail_under|cov-fail-under|lines|branches|functions|statements|minimum_coverage)\b["']?[ \t]*[:=][ \t]*\d+(?:\.\d+)?/g,
     compare: 'lower',
     what: 'a threshold is lower, or gone',
+  },
+  {
+    files: runners,
+    brings: /["']?check-coverage["']?[ \t]*[:=][ \t]*true/g,
+    compare: 'fewer',
+    what: 'a threshold is lower, or gone',
+  },
+  {
+    files: runnersAndManifests,
+    brings: /(?<![\w.])["']?(?:retries|retry|reruns)["']?[ \t]*[:= ][ \t]*\d+/g,
+    compare: 'higher',
+    what: 'a test that fails is run until it passes',
+  },
+  {
+    files: /(^|\/)CMakeLists\.txt$/,
+    brings: /[\w./-]*test[\w-]*\.(?:c|cc|cpp|cxx)\b|\badd_test\b/gi,
+    compare: 'fewer',
+    what: fewer,
+  },
+  {
+    files: /(^|\/)(GNUm|[Mm])akefile$/,
+    brings: /-W(?:error|all|extra)\b|--error-exitcode=[1-9]\d*/g,
+    compare: 'fewer',
+    what: 'a linter or compiler is less strict',
   },
   {
     files: runnersAndManifests,
@@ -151,7 +175,7 @@ const strictnessRules: readonly Rule[] = [
   {
     files: linters,
     brings:
-      /["'](?:off|warn|allow)["']|:[ \t]*\[?0\b|\bEnabled:[ \t]*false|^[ \t]*(?:ignore_errors|ignore_missing_imports|follow_imports)[ \t]*[=:][^\n]*|per-file-ignores[^\n]*\n[^\n]*|<(?:NoWarn|TreatWarningsAsErrors>false)/gim,
+      /["'](?:off|warn|allow|none)["']|^[ \t]+\w+:[ \t]*ignore[ \t]*$|"typeCheckingMode"[ \t]*:[ \t]*"(?:basic|standard)"|:[ \t]*\[?0\b|\bEnabled:[ \t]*false|^[ \t]*(?:ignore_errors|ignore_missing_imports|follow_imports)[ \t]*[=:][^\n]*|per-file-ignores[^\n]*\n[^\n]*|<(?:NoWarn|TreatWarningsAsErrors>false)/gim,
     check: allLinters,
     what: strictness,
   },
@@ -177,6 +201,20 @@ const strictnessRules: readonly Rule[] = [
     compare: 'new',
     check: allLinters,
     what: 'it leaves files or rules out of a check',
+  },
+  {
+    files: /(^|\/)[\w.-]*baseline[\w.-]*\.(?:neon|xml|json)$/,
+    brings: /\bcount["']?[ \t]*[:=][ \t]*["']?\d+/g,
+    compare: 'higher',
+    check: allLinters,
+    what: 'more errors are let through',
+  },
+  {
+    files: /\.(?:css|scss|less)$/,
+    brings: /\/\*\s*stylelint-disable/g,
+    check: /\bstylelint\b|\blint\b/,
+    isComment: true,
+    what: 'it silences a linter or a compiler, which a check may be',
   },
   { files: /\.(csproj|fsproj|props)$/, brings: /<NoWarn>[^<]*|<TreatWarningsAsErrors>false/g, what: strictness },
 ];
@@ -246,6 +284,35 @@ const testRules: readonly Rule[] = [
     files: /\.[cm]?[jt]sx?$/,
     brings: /^[ \t]*(?:global(?:This)?\.)?(?:expect|assert|chai)(?:\.\w+)?[ \t]*=[^=>]/gm,
     what: 'it makes comparisons or assertions come out well',
+  },
+  {
+    files: /\.[cm]?[jt]sx?$/,
+    brings:
+      /\bexpect\.extend\(\s*\{[\s\S]{0,400}?\b(?:toBe|toEqual|toStrictEqual|toThrow\w*|toMatch\w*|toContain)\b\s*[(:]|\bCypress\.on\(\s*["']fail["'][^;]{0,300}return false/g,
+    what: 'it makes comparisons or assertions come out well',
+  },
+  {
+    files: sources,
+    brings: /process\.(?:on|once)\(\s*["'](?:exit|beforeExit)["'][^;]{0,200}?(?:exitCode\s*=|process\.exit|reallyExit)/g,
+    what: 'it decides about the exit code of whoever runs it',
+  },
+  {
+    files: sources,
+    brings:
+      /^[ \t]*(?:(?:const|let|var|final|static)[ \t]+)?\w*(?:[A-Z][A-Z_]+|cases|rows|table|inputs|examples)[ \t]*(?::[^=\n]{0,100})?=[ \t]*(?:\[\s*\]|\(\s*\)|\{\s*\}|list\(\))[ \t]*;?[ \t]*$|\.(?:each|for)\(\s*\[\s*\]|\bparametrize\([^)\n]{0,200},\s*\[\s*\]/gm,
+    compare: 'brought',
+    what: 'its table of cases is empty',
+  },
+  {
+    files: /\.[cm]?[jt]sx?$/,
+    brings: /\btoMatchInlineSnapshot\([^;]{0,1000}?(?:\b(?:NaN|undefined)\b|\[object Object\]|Error:)|["'`](?:undefined){2,}["'`]/g,
+    compare: 'brought',
+    what: 'an expected answer now reads like a failure',
+  },
+  {
+    files: /(^|\/)(?:t|tests?|specs?)\/[^\n]*\.(?:t|lua|hs)$/,
+    brings: /\bskip_all\b|\bpcall\(\s*function\b|\bpendingWith\b|^[ \t]*pending\b/gm,
+    what: 'its tests are left out, or can hardly fail',
   },
   {
     files: /(^|\/)(tests?|__tests__|spec)\/[^\n]*\.[cm]?[jt]sx?$/,

@@ -125,7 +125,7 @@ const rules: readonly Rule[] = [
   {
     files: sources,
     brings:
-      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.VITEST\b|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
+      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.(?:VITEST\b|VITEST_(?:WORKER|POOL)_ID)|\bNODE_ENV\s*===?\s*["']test["']\s*\)\s*\{?\s*return\b|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
     what: 'it knows when it is being tested, and may behave then',
   },
   {
@@ -144,6 +144,13 @@ const rules: readonly Rule[] = [
     files: /(^|\/)\.(eslintignore|prettierignore|stylelintignore|flake8|pylintrc)$/,
     brings: /^[^#\s][^\n]*/gm,
     what: 'it leaves files out of a check',
+  },
+  {
+    files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,
+    brings:
+      /\b(?:NaN|undefined)\b|\[object Object\]|<nil>|\b(?:Type|Reference|Syntax|Attribute|Key)Error\b|Traceback \(most recent|\bpanic:/g,
+    compare: 'brought',
+    what: 'an expected answer now reads like a failure',
   },
   {
     files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,

@@ -46,7 +46,7 @@ export function cannotFail(script: string): boolean {
 
 /** What a command may be given without running less: it says more, or looks harder. */
 export const harmless =
-  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace|logger\S*|testdox|format\S*)|auto|error|verbose|dot|spec|junit|trx|documentation|progress|default|\d+)$/;
+  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|(?:test-)?reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace|logger\S*|testdox|format\S*)|auto|error|verbose|dot|spec|junit|trx|documentation|progress|default|\d+)$/;
 /** After these the rest of a line is no longer what it was. */
 const diverts = /^(?:exit|return|cd|exec|export|set|source|\.|alias|trap|eval|false|!|if|for|while|function|\w+=.*)$/;
 

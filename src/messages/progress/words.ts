@@ -7,43 +7,6 @@ const intent =
 /** In files that are as they were this is said, but was not done. */
 const claimsWork = /\b(?:implemented|fixed|wrote|created|added|updated|refactored|edited|modified)\b/i;
 
-const generic = new Set(
-  `about above according account achieve across action actual actually add added adding address adjust after again ahead aim align all
-  allow almost already also although always analysis analyse analyze another any anything apologies apply approach appropriate area around
-  ask aspect assess attempt attention available aware away back base based basic basis because become been before began begin behind being
-  believe best better between big both bring broad build built bunch but call can capture careful carefully carry case cause certain change
-  check choose clarify clean clear clearly close closer code codebase come comment commit common complete completed completely comprehend
-  concept concern conclude conclusion concrete confident confirm consider considerable consideration consistent contain content context
-  continue correct could couple course cover craft create current currently cycle dealt deal decide deep deeper define definitely deliver
-  depth describe description design desire detail detailed determine develop did different direction discover discuss document does doing
-  done down draft due during each early easy edge edit effort either else end engage enough ensure entire environment especially establish
-  even every everything exact exactly examine example execute exist expect expected explain explore extend extra face fact familiar far
-  feature feel few figure file final finally find fine finish first fix focus folder follow foundation from full fully function further
-  gain gather gave general get give given go goal going good got grasp great ground group guide had half hand handle happen hard has have
-  head help here high hold hope how however idea identify immediately impact implement implementation important improve improvement include
-  indeed information initial initially insight inspect instead instruction intend into investigate investigation involve issue item iteration
-  its itself job journal just keep key kind knew know knowledge large last later lay layout learn least leave left less let level like line
-  list little logic long look lot made main maintain major make manner many map matter maybe mean meaningful meanwhile mental mention
-  message method might mind minor minute moment momentum more most mostly move moving much must name namely nature near nearly necessary
-  need never new next nice none not note nothing notice now number objective observation observe obstacle obtain off often once one only
-  onto open option order organise organize other otherwise our out outcome outline over overall overview own page part particular path
-  pattern pause perfect perform perhaps person picture piece place plan point position possible possibly potential prepare preparation
-  present pretty previous prior probably problem proceed process produce productive progress project promise proper properly prompt
-  provide purpose push put question quick quickly quite rather reach read ready real realise realize really reason recap recheck record
-  reflect reflection refine regard relate related relevant remain remaining remark remind report repo repository request require required
-  requirement research resolve respect respond rest result resume review revisit right roadmap root rough round run said sample save say
-  scan scope second section see seem sense separate session set setup several shall shape share short should show side significant similar
-  simple simply since single situation small smooth soft solid solution solve some something soon sort source space specific spend spent
-  stage stand start state statement status stay steady step still stop straight strategy structure study stuff style subject such summary
-  sure surface system take talk target task team tell term text than thank that the their them then there therefore these they thing think
-  thorough thoroughly those though thought through time tiny tip together told too took top topic toward towards track trail true truly try turn
-  two type typical ultimate under undergo understand understanding understood undertake unit until update upon use useful user usual valid
-  value various verify version very view wait walk want warm was way week well went were what whatever when where whether which while whole
-  why wide will with within without wonder word work worked working world worth would wrap write written wrote yes yet you your`
-    .split(/\s+/)
-    .map(stem),
-);
-
 function stem(word: string): string {
   return word.replace(/(?:ies|ing|ed|es|s|y|e|ly)$/, '');
 }
@@ -146,3 +109,41 @@ const paper =
 /** Nearly all texts speak of notes and plans, the paper of the work. */
 export const areOfPaper = (texts: readonly string[]): boolean =>
   texts.filter(text => paper.test(text)).length >= mostOf(texts.length);
+
+/** Words that every such message has, whatever it is about. */
+const generic = new Set(
+  `about above according account achieve across action actual actually add added adding address adjust after again ahead aim align all
+  allow almost already also although always analysis analyse analyze another any anything apologies apply approach appropriate area around
+  ask aspect assess attempt attention available aware away back base based basic basis because become been before began begin behind being
+  believe best better between big both bring broad build built bunch but call can capture careful carefully carry case cause certain change
+  check choose clarify clean clear clearly close closer code codebase come comment commit common complete completed completely comprehend
+  concept concern conclude conclusion concrete confident confirm consider considerable consideration consistent contain content context
+  continue correct could couple course cover craft create current currently cycle dealt deal decide deep deeper define definitely deliver
+  depth describe description design desire detail detailed determine develop did different direction discover discuss document does doing
+  done down draft due during each early easy edge edit effort either else end engage enough ensure entire environment especially establish
+  even every everything exact exactly examine example execute exist expect expected explain explore extend extra face fact familiar far
+  feature feel few figure file final finally find fine finish first fix focus folder follow foundation from full fully function further
+  gain gather gave general get give given go goal going good got grasp great ground group guide had half hand handle happen hard has have
+  head help here high hold hope how however idea identify immediately impact implement implementation important improve improvement include
+  indeed information initial initially insight inspect instead instruction intend into investigate investigation involve issue item iteration
+  its itself job journal just keep key kind knew know knowledge large last later lay layout learn least leave left less let level like line
+  list little logic long look lot made main maintain major make manner many map matter maybe mean meaningful meanwhile mental mention
+  message method might mind minor minute moment momentum more most mostly move moving much must name namely nature near nearly necessary
+  need never new next nice none not note nothing notice now number objective observation observe obstacle obtain off often once one only
+  onto open option order organise organize other otherwise our out outcome outline over overall overview own page part particular path
+  pattern pause perfect perform perhaps person picture piece place plan point position possible possibly potential prepare preparation
+  present pretty previous prior probably problem proceed process produce productive progress project promise proper properly prompt
+  provide purpose push put question quick quickly quite rather reach read ready real realise realize really reason recap recheck record
+  reflect reflection refine regard relate related relevant remain remaining remark remind report repo repository request require required
+  requirement research resolve respect respond rest result resume review revisit right roadmap root rough round run said sample save say
+  scan scope second section see seem sense separate session set setup several shall shape share short should show side significant similar
+  simple simply since single situation small smooth soft solid solution solve some something soon sort source space specific spend spent
+  stage stand start state statement status stay steady step still stop straight strategy structure study stuff style subject such summary
+  sure surface system take talk target task team tell term text than thank that the their them then there therefore these they thing think
+  thorough thoroughly those though thought through time tiny tip together told too took top topic toward towards track trail true truly try turn
+  two type typical ultimate under undergo understand understanding understood undertake unit until update upon use useful user usual valid
+  value various verify version very view wait walk want warm was way week well went were what whatever when where whether which while whole
+  why wide will with within without wonder word work worked working world worth would wrap write written wrote yes yet you your`
+    .split(/\s+/)
+    .map(stem),
+);
