@@ -30,7 +30,7 @@ function entriesOf(match: string): Lines {
 const usual =
   /node_modules|(?:^|[/*=])(?:dist|build|coverage|out|target|vendor|venv|e2e|generated|migrations|fixtures?)\b|^\*\*\/\*\.d\.ts$|^\.|^\d+$|^(?:\w+=)?(?:test_?\*|\*_test|tests?|Test\*?)(?:\.py)?$/;
 const entries = (matches: Lines): Lines => matches.flatMap(entriesOf);
-const without = (from: Lines, other: Lines): Lines =>
+export const without = (from: Lines, other: Lines): Lines =>
   from.filter(each => !other.some(one => one === each || (each.includes(' ') && one.includes(each))));
 
 const globCharsMax = 200;
@@ -39,7 +39,11 @@ const globCharsMax = 200;
 function unbraced(pattern: string): Lines {
   const [, before, inner, after] = /^([^{}]*)\{([^{}]*)\}([\s\S]*)$/.exec(pattern.slice(0, globCharsMax)) ?? [];
   if (inner === undefined) return [pattern];
-  return inner.split(',').slice(0, 8).flatMap(part => unbraced(`${before}${part}${after}`)).slice(0, 64);
+  return inner
+    .split(',')
+    .slice(0, 8)
+    .flatMap(part => unbraced(`${before}${part}${after}`))
+    .slice(0, 64);
 }
 
 /** As a regular expression over paths. */
@@ -61,7 +65,8 @@ function isCovered(pattern: string, others: Lines): boolean {
   return unbraced(pattern).every(one => samplesOf(one).every(sample => globs.some(glob => glob.test(sample))));
 }
 
-const sumOf = (lines: Lines): number => [...numbersOf(lines.map((line, at) => `${at} ${line}`)).values()].reduce((a, b) => a + b, 0);
+const sumOf = (lines: Lines): number =>
+  [...numbersOf(lines.map((line, at) => `${at} ${line}`)).values()].reduce((a, b) => a + b, 0);
 
 /** The last number of each; by what stands before it. */
 function numbersOf(matches: Lines): ReadonlyMap<string, number> {
@@ -79,9 +84,11 @@ const comparisons = {
   /** Only in files that were there before. */
   brought: (was: Lines, is: Lines) => is.length > was.length,
   fewer: (was: Lines, is: Lines) => is.length < was.length,
-  lost(was: Lines, is: Lines) {
-    const now = entries(is);
-    return without(entries(was), now).some(entry => !isCovered(entry, now));
+  /** A setting may have moved to another file, which writes it in its own way. */
+  lost(was: Lines, is: Lines, elsewhere: Lines) {
+    const plain = (entry: string): string => entry.replace(/^[\w.-]+=/, '');
+    const [now, moved] = [entries(is), entries(elsewhere).map(plain)];
+    return without(entries(was), now).some(entry => !moved.includes(plain(entry)) && !isCovered(entry, now));
   },
   /** And more than twice: `retries`. */
   higher: (was: Lines, is: Lines) => sumOf(is) > Math.max(2, sumOf(was)),
@@ -91,6 +98,10 @@ const comparisons = {
   },
 };
 
-export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, isOld: boolean): boolean {
-  return (isOld || !/^(?:other|brought)$/.test(compare)) && comparisons[compare](was, is);
+/** It holds against a file what is no longer there. */
+export const isLoss = ({ compare }: Rule): boolean => /^(?:lost|lower|fewer)$/.test(compare ?? '');
+
+/** `elsewhere`: what other files gained of it. */
+export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, elsewhere: Lines = []): boolean {
+  return comparisons[compare](was, is, elsewhere);
 }

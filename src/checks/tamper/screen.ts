@@ -5,7 +5,7 @@ import { checkFindings, runBy } from './checks.ts';
 import { programsOf } from './command-line.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
 import { type Assertions, assertionsIn } from './guards.ts';
-import { isJoined, keepsWords } from './joined.ts';
+import { isJoined, isLoosened, isRewritten, keepsWords, readsData } from './joined.ts';
 import {
   baseName,
   isFoundByRunners,
@@ -189,7 +189,8 @@ function fewer(
     .map(({ path, before, after }) => {
       const file = files.find(one => one.path === path);
       // Cases in a table, or several in one: fewer words, as much proof.
-      const isAsMuch = after.tables > before.tables || (file !== undefined && isJoined(file, what));
+      const isAsMuch =
+        after.tables > before.tables || (file !== undefined && (isJoined(file, what) || isRewritten(file)));
       const severity = isAsMuch ? 'report' : 'refuse';
       return finding(`fewer-${what}`, path, `${before[what]} ${what} before, ${after[what]} now`, severity);
     });
@@ -202,7 +203,7 @@ function casesFinding(file: ChangedFile, counted: readonly CountedFile[]): reado
   const isLess = one.after.assertions <= one.before.assertions && one.after.tests <= one.before.tests;
   if (!isLess || keepsWords(file)) return [];
   const words = `${plural(one.before.cases, 'line')} of cases before, ${one.after.cases} now`;
-  return [finding('fewer-tests', file.path, words)];
+  return [finding('fewer-tests', file.path, words, readsData(file) ? 'report' : 'refuse')];
 }
 
 /** Assertions that were there before and now stand behind a condition, a swallowed error and the like. */
@@ -214,6 +215,8 @@ function guardedFindings({ path, before, after }: ChangedFile): readonly Finding
     Assertions,
   ];
   const more = is.guarded.length - was.guarded.length;
+  if (isLoosened({ path, before, after }))
+    return [finding('fewer-assertions', path, 'an assertion that compared a value asks for less now')];
   if (more <= 0) return [];
   const isBent = is.guarded.some(line => was.firm.includes(line) && !is.firm.includes(line));
   if (!isBent && is.firm.length >= was.firm.length) return [];

@@ -197,6 +197,28 @@ const textOf = (target: Target | undefined): string =>
 /** Recipe lines whose failure does not count, and what else hides one. */
 const silences = (text: string): number => hiddenFailures(text) + (text.match(/^@?-/gm)?.length ?? 0);
 
+/** With what the targets that it needs do before it, as far as they have no file: a recipe may move into one of them. */
+function whole(target: Target, { targets }: Makefile): Target {
+  const phony = new Set(targets.get('.PHONY')?.needs);
+  const done = new Set<Target>([target]);
+  const open = target.needs.map(name => [name, targets.get(name)] as const);
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    const [name, other] = next;
+    if (other === undefined || done.has(other) || done.size > targetsPerRuleMax) continue;
+    if (!phony.has(name) && /[./]/.test(name)) continue;
+    done.add(other);
+    for (const need of other.needs) open.push([need, targets.get(need)]);
+  }
+  const all = [...done].reverse();
+  return { needs: all.flatMap(one => one.needs), recipe: all.flatMap(one => one.recipe) };
+}
+
+/** In whatever order: what a target needs has none. */
+const keepsEach = (before: Target, after: Target): boolean =>
+  before.needs.every(need => after.needs.includes(need)) &&
+  before.recipe.every(step => after.recipe.some(other => stillHolds(step, other))) &&
+  silences(textOf(after)) <= silences(textOf(before));
+
 const keepsAll = (before: Target, after: Target | undefined): boolean =>
   after !== undefined &&
   before.needs.every(need => after.needs.includes(need)) &&
@@ -238,10 +260,9 @@ function changedTargets(path: string, old: Makefile, now: Makefile, made: Readon
     }
     if (textOf(before) !== textOf(after))
       return [
-        (keepsAll(before, after) ? changed : weakened)(
-          path,
-          `${called}, which a check makes, is another one: ${texts}`,
-        ),
+        (keepsAll(before, after) || (after !== undefined && keepsEach(whole(before, old), whole(after, now)))
+          ? changed
+          : weakened)(path, `${called}, which a check makes, is another one: ${texts}`),
       ];
     if (wasPhony?.has(name) && !isPhony?.has(name))
       return [weakened(path, `${called} is no longer phony, so that a file of this name stands for it`)];

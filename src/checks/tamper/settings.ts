@@ -271,7 +271,7 @@ const mockOf = (name: string): RegExp => {
     [
       raw`\b(?:(?:vi|jest)\.(?:mock|doMock)|mock\.module)\(\s*["'\x60](?:[^"'\x60\n]*\/)?${subject}(?:\.\w+)?["'\x60](?![^;]{0,200}(?:importActual|importOriginal|requireActual))`,
       raw`\bspyOn\(\s*${subject}\s*,[^;]{0,120}\.mock(?:Return|Resolved|Implementation)`,
-      raw`\b(?:patch|patch\.object|setattr)\(\s*["']?(?:[\w.]*\.)?(?:test_)?${subject}(?:\.|["']?\s*,)`,
+      raw`\b(?:patch|patch\.object|setattr)\(\s*(?:["'](?:[\w.]*\.)?(?:test_)?${subject}\.|["']?(?:[\w.]*\.)?(?:test_)?${subject}["']?\s*,)`,
       raw`\b(?:mock|spy|createMock|createStub|getMockBuilder|instance_double|class_double|Mock<|allow|allow_any_instance_of)[(<]\s*${subject}\b`,
     ].join('|'),
     'gi',
@@ -280,6 +280,12 @@ const mockOf = (name: string): RegExp => {
 
 const testRules: readonly Rule[] = [
   { files: sources, brings: mockOf, what: 'it replaces the very thing that it tests' },
+  {
+    // Whatever the file is called: the assertion calls what was patched just before.
+    files: /\.py$/,
+    brings: /\bsetattr\(\s*\w+\s*,\s*["'](\w+)["'][^\n]*\n(?:[^\n]*\n){0,10}?[ \t]+assert [^\n]*\b\1\(/g,
+    what: 'it replaces the very thing that it tests',
+  },
   {
     files: /\.[cm]?[jt]sx?$/,
     brings: /^[ \t]*(?:global(?:This)?\.)?(?:expect|assert|chai)(?:\.\w+)?[ \t]*=[^=>]/gm,
@@ -293,7 +299,8 @@ const testRules: readonly Rule[] = [
   },
   {
     files: sources,
-    brings: /process\.(?:on|once)\(\s*["'](?:exit|beforeExit)["'][^;]{0,200}?(?:exitCode\s*=|process\.exit|reallyExit)/g,
+    brings:
+      /process\.(?:on|once)\(\s*["'](?:exit|beforeExit)["'][^;]{0,200}?(?:exitCode\s*=|process\.exit|reallyExit)/g,
     what: 'it decides about the exit code of whoever runs it',
   },
   {
@@ -305,7 +312,8 @@ const testRules: readonly Rule[] = [
   },
   {
     files: /\.[cm]?[jt]sx?$/,
-    brings: /\btoMatchInlineSnapshot\([^;]{0,1000}?(?:\b(?:NaN|undefined)\b|\[object Object\]|Error:)|["'`](?:undefined){2,}["'`]/g,
+    brings:
+      /\btoMatchInlineSnapshot\([^;]{0,1000}?(?:\b(?:NaN|undefined)\b|\[object Object\]|Error:)|["'`](?:undefined){2,}["'`]/g,
     compare: 'brought',
     what: 'an expected answer now reads like a failure',
   },

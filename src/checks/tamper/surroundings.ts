@@ -1,6 +1,6 @@
 // Surroundings of a check: files that it does not name and that decide all the same what it runs, and sources that outwit it.
 import type { Finding } from '../../core/task.ts';
-import { isBroken, type Rule } from './rule.ts';
+import { isBroken, isLoss, type Rule, without } from './rule.ts';
 import { settingRules, sourceRules, testFileRules } from './settings.ts';
 import { baseName, isTestConfiguration, isTestFile, languageOf } from './source-files.ts';
 import { type ChangedFile, changed, weakened } from './weakening.ts';
@@ -184,14 +184,23 @@ const subjectOf = (path: string): string =>
 const linesOf = (text: string, pattern: RegExp): readonly string[] =>
   (text.match(pattern) ?? []).map(line => line.trim()).sort();
 
-function breaks(rule: Rule, { path, before, after }: ChangedFile, checks: readonly string[]): boolean {
-  if (after === undefined || !rule.files.test(path)) return false;
-  if (rule.check !== undefined && !checks.some(check => rule.check?.test(check))) return false;
+/** What of a rule stands in a text of this file. */
+function broughtBy(rule: Rule, path: string, text: string): readonly string[] {
   const brings = rule.brings instanceof RegExp ? rule.brings : rule.brings(subjectOf(path));
-  const [was, is] = [before ?? '', after].map(text =>
-    linesOf(rule.isComment ? text : withoutLineComments(path, text), brings),
-  ) as [readonly string[], readonly string[]];
-  return isBroken(rule, was, is, before !== undefined);
+  return linesOf(rule.isComment ? text : withoutLineComments(path, text), brings);
+}
+
+function breaks(rule: Rule, { path, before, after }: ChangedFile, files: readonly ChangedFile[]): boolean {
+  if (after === undefined || !rule.files.test(path)) return false;
+  const [was, is] = [broughtBy(rule, path, before ?? ''), broughtBy(rule, path, after)];
+  // A setting may move to another file.
+  const moved =
+    isLoss(rule) && was.length > 0 ? files.filter(one => one.path !== path && rule.files.test(one.path)) : [];
+  const elsewhere = moved.flatMap(one =>
+    without(broughtBy(rule, one.path, one.after ?? ''), broughtBy(rule, one.path, one.before ?? '')),
+  );
+  const isAsked = before !== undefined || !/^(?:other|brought)$/.test(rule.compare ?? '');
+  return isAsked && isBroken(rule, was, is, elsewhere);
 }
 
 /** A test may patch, mock and end as it likes: its own rules look at that, and only at tests. */
@@ -207,8 +216,9 @@ export function surroundingFindings(
   checks: readonly string[],
   programs: ReadonlySet<string>,
 ): readonly Finding[] {
+  const asked = all.filter(({ check }) => check === undefined || checks.some(line => check.test(line)));
   return files.flatMap(file => {
-    const found = all.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, checks));
+    const found = asked.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, files));
     const findings = found.map(({ severity, what }) => (severity === 'report' ? changed : weakened)(file.path, what));
     const isShim = file.after !== undefined && file.before === undefined && programs.has(baseName(file.path));
     return isShim ? [...findings, weakened(file.path, 'it is called like a program that a check starts')] : findings;

@@ -46,7 +46,7 @@ export function cannotFail(script: string): boolean {
 
 /** What a command may be given without running less: it says more, or looks harder. */
 export const harmless =
-  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|(?:test-)?reporters?\S*|output-on-failure|runInBand|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace|logger\S*|testdox|format\S*)|auto|error|verbose|dot|spec|junit|trx|documentation|progress|default|\d+)$/;
+  /^(?:--?(?:|v+|q+|s|n|ci|race|bail|verbose|quiet|silent|strict[\w-]*|color\S*|no-color|colors|(?:test-)?reporters?\S*|output-on-failure|runInBand|all|check-coverage|coverage(?:\.\S+)?|cov(?:=\S+)?|cov-report\S*|cov-fail-under\S*|tb=\S+|durations=\d+|count=1|timeout=?\d*|no-cache|no-coverage|typecheck|all-features|all-targets|workspace|locked|W|max-warnings=?0?|(?:test-)?concurrency=\d+|maxWorkers=\S+|logHeapUsage|detectOpenHandles|shuffle|fail-fast|failfast|trace|logger\S*|testdox|format\S*)|auto|error|verbose|dot|spec|junit|trx|documentation|progress|default|\d+)$/;
 /** After these the rest of a line is no longer what it was. */
 const diverts = /^(?:exit|return|cd|exec|export|set|source|\.|alias|trap|eval|false|!|if|for|while|function|\w+=.*)$/;
 
@@ -60,10 +60,15 @@ export function keepsCommands(before: string, after: string): boolean {
         .replaceAll('\n', ';'),
     ),
   ) as [readonly (readonly string[])[], readonly (readonly string[])[]];
+  const ends = (commands: readonly (readonly string[])[]): number =>
+    commands.filter(([program = '', code = '0']) => /^(?:exit|return)$/.test(program) && code !== '0').length;
+  // Behind an `if` its failure counts when the script ends by itself then.
+  const now = ends(is) > ends(was) ? is.map(words => words.slice(words.findIndex(word => !keyword.test(word)))) : is;
   const isIn = (words: readonly string[]): boolean =>
-    is.some(other => isWithin(words, other)) || installs.test(words.join(' '));
+    now.some(other => isWithin(words, other)) || installs.test(words.join(' '));
   return was.every(words => !/^[\w./-]+$/.test(words[0] ?? '') || says.test(words[0] ?? '') || isIn(words));
 }
+const keyword = /^(?:if|!)$/;
 /** Commands that prove nothing themselves. */
 const installs = /^\S+ (?:-\S+ )*(?:ci|i|install|sync|restore|add|download|mod|get|update)\b/;
 const says =
@@ -73,21 +78,34 @@ const says =
 const plainVariable =
   /^(?:cross-env|NODE_ENV=test|(?:CI|TZ|FORCE_COLOR|NO_COLOR|RUST_BACKTRACE|PYTHONUNBUFFERED)=\w+)$/;
 
+/** Without it a command can only fail more often. */
+const lenient = /^--?(?:pass-?with-?no-?tests|exit-zero|no-error-on-unmatched-pattern|maxfail=0)$/i;
+/** They run what follows and end as it does. */
+const wrapper = /^(?:nyc|c8|time|npx)$/;
+
 /** Its words are there in their order, and nothing but harmless ones between them. */
 function isWithin(words: readonly string[], other: readonly string[]): boolean {
+  const needed = words.filter(word => !lenient.test(word));
   let found = 0;
+  let isWrapped = false;
   for (const word of other) {
-    if (word === words[found]) found += 1;
-    else if (found === 0 ? !plainVariable.test(word) : !harmless.test(word)) return false;
+    isWrapped ||= found === 0 && wrapper.test(word);
+    if (word === needed[found]) found += 1;
+    else if (found > 0 || isWrapped ? !harmless.test(word) && !wrapper.test(word) : !plainVariable.test(word))
+      return false;
   }
-  return found === words.length;
+  return found === needed.length;
 }
 
 /** Whether every command of a line still stands in another as it was, in its order, and its failure counts there too. */
 export function stillHolds(before: string, after: string): boolean {
   const plain = [before, after].map(line => line.replace(/\n/g, ' && '));
   if (/[;|`<>(){}]|(?<!&)&(?!&)|\$\(/.test((plain[1] as string).replaceAll('>=', ''))) return false;
-  const [old, now] = plain.map(simpleCommands) as [readonly (readonly string[])[], readonly (readonly string[])[]];
+  const strict = (plain[0] as string).replace(/\|\|[ \t]*(?:true|:)(?=[ \t]*(?:$|&&))/g, '');
+  const [old, now] = [strict, plain[1] as string].map(simpleCommands) as [
+    readonly (readonly string[])[],
+    readonly (readonly string[])[],
+  ];
   const left = [...old];
   for (const words of now) {
     const [first] = left;
