@@ -5,7 +5,7 @@ import { type NotedObstacle, type Phase, phases, type Report } from '../messages
 import { comparable } from '../messages/said.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
-import { countsAsError } from './failure.ts';
+import { isNoFaultOfTask } from './failure.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
 import type { TrailStep } from './task.ts';
 
@@ -229,7 +229,7 @@ const withStep = (state: State, iteration: number, part: Partial<Step>): State =
 
 /** What the provider or the network did is no step of the task. */
 export const withEnded = (state: State, event: Omit<Ended, 'at'>): State =>
-  event.failure !== undefined && !countsAsError(event.failure)
+  event.failure !== undefined && isNoFaultOfTask(event.failure)
     ? state
     : { ...state, trail: [...state.trail, stepOf(event)].slice(-stepsMax) };
 

@@ -1,5 +1,5 @@
 // The detector of standstill: called stuck is a row that would be asked about within its iterations; a word in the prompt is not enough.
-import { classifyFailure, countsAsError, type Failure } from '../../src/core/failure.ts';
+import { classifyFailure, type Failure, isNoFaultOfTask } from '../../src/core/failure.ts';
 import { findStandstill, type Step } from '../../src/messages/progress/progress.ts';
 import { comparable } from '../../src/messages/said.ts';
 import { Story, says, second, spec } from '../core/given.ts';
@@ -31,7 +31,7 @@ const failureIn = (error: string | null): Failure | undefined =>
 /** As in the core: what the provider or the network did is no step of the task. */
 const isStep = ({ error }: Iteration): boolean => {
   const failure = failureIn(error);
-  return failure === undefined || countsAsError(failure);
+  return failure === undefined || !isNoFaultOfTask(failure);
 };
 
 const textOf = (text: string | null): string | undefined => (text === null ? undefined : comparable(text));

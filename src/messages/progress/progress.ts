@@ -36,8 +36,8 @@ const patience = {
   returns: { told: 1, asks: 2 },
   /** Nothing new. */
   barren: { told: 1, asks: 3 },
-  /** The same files, and the same answer of the check or words that circle round one thing. */
-  idle: { told: 3, asks: 4 },
+  /** The same files, and the same answer of the check. */
+  refused: { told: 2, asks: 3 },
   /** Other files, the same answer of the check, and words that name nothing new. */
   effectless: { told: 3, asks: 5 },
   /** Other files, and nothing to show for it: words that say little, or a check that stays as it is. */
@@ -45,6 +45,20 @@ const patience = {
   /** The same, with words that tell of something. */
   tellingChurn: { told: 8, asks: 15 },
 } as const;
+interface Span {
+  readonly steps: number;
+  /** How many of them may name a number, a path or an identifier that is new. */
+  readonly additions: number;
+}
+/** The same files, and words that circle round one thing. */
+const circlesTell: readonly Span[] = [
+  { steps: 2, additions: 1 },
+  { steps: 3, additions: 2 },
+];
+const circlesAsk: readonly Span[] = [
+  { steps: 3, additions: 0 },
+  { steps: 4, additions: 2 },
+];
 /** Nothing new in so many of the last six is asked about as well. */
 const barrenOf = { count: 4, of: 6 } as const;
 
@@ -87,11 +101,9 @@ function hasOtherAnswer({ check = '' }: Step, before: readonly Step[]): boolean 
   return checks.length > 0 && check !== '' && !hasCount(check) && !checks.includes(check);
 }
 
-/** Of files that stayed as they were a paraphrase of the report is no news. */
-function hasNewReport({ report = '' }: Step, before: readonly Step[], isIdle: boolean): boolean {
-  const reports = known(before.map(one => one.report));
-  return isIdle ? bringsNews(report, reports, false, 1) : report !== '' && !isAmong(report, reports);
-}
+/** A paraphrase of the report is no news. */
+const hasNewReport = ({ report = '' }: Step, before: readonly Step[]): boolean =>
+  bringsNews(report, known(before.map(one => one.report)), false, 1);
 
 /** An error's numbers differ from run to run, unless the files differ. */
 function isNews(step: Step, before: readonly Step[], isIdle: boolean): boolean {
@@ -116,7 +128,7 @@ function judge(step: Step, before: readonly Step[]): Judged {
   const [idle, changed] = [files === 'idle', files === 'new'];
   const refused = step.check !== undefined && step.check === known(before.map(one => one.check)).at(-1);
   const fewer = hasFewer(step, before, idle, refused);
-  const moved = fewer || (changed && hasOtherAnswer(step, before)) || hasNewReport(step, before, idle);
+  const moved = fewer || (changed && hasOtherAnswer(step, before)) || hasNewReport(step, before);
   const words = changed ? wordsAndError : wordsIn;
   const isEqual = isAmong(words(step), known(before.map(words)));
   const news = !isEqual && isNews(step, before, idle);
@@ -161,11 +173,22 @@ function found(
   return count < told ? undefined : { kind, asks: count >= asks, detail };
 }
 
+const withoutDigits = (text: string): string => text.replace(/\d+/g, '#');
+
+/** Further down each time, or less each time: another one. */
+function goesOneWay(errors: readonly string[]): boolean {
+  const ways = errors.slice(1).map((error, at) => error.localeCompare(errors[at] as string, 'en', { numeric: true }));
+  return ways.every(way => way > 0) || ways.every(way => way < 0);
+}
+
 const sameError: Rule = steps => {
-  const error = steps.at(-1)?.step.error;
-  if (error === undefined || error === '') return undefined;
+  const { error = '' } = steps.at(-1)?.step ?? {};
+  if (error === '') return undefined;
   const count = run(steps, one => one.step.error === error && !one.moved);
-  return found('same-error', count, patience.error, `the same error ${count} times in a row: ${error}`);
+  const alike = run(steps, ({ step, moved }) => withoutDigits(step.error ?? '') === withoutDigits(error) && !moved);
+  const isAlike = alike > patience.error.asks && !goesOneWay(known(steps.slice(-alike).map(one => one.step.error)));
+  const times = isAlike ? alike : count;
+  return found('same-error', times, patience.error, `the same error ${times} times in a row: ${error}`);
 };
 
 /** Between two returns it may have looked on; only files that were never there before are another way. */
@@ -184,14 +207,18 @@ const nothingNew: Rule = steps => {
   return one && { ...one, asks: one.asks || isOften };
 };
 
-const idle: Rule = steps => {
+const refusedAgain: Rule = steps => {
+  const count = run(steps, one => one.idle && one.refused);
+  return found('similar', count, patience.refused, `the same files, refused for the same ${count} times in a row`);
+};
+
+const circling: Rule = steps => {
   const count = run(steps, one => one.idle && !one.moved);
-  const refused = run(steps, one => one.idle && one.refused);
-  if (refused >= patience.idle.told)
-    return found('similar', refused, patience.idle, `the same files, refused for the same ${refused} times in a row`);
-  const texts = saidIn(steps, Math.min(count, patience.idle.asks) + 1);
-  if (count < patience.idle.told || !circles(texts)) return undefined;
-  return found('similar', count, patience.idle, `${count} iterations speak of the same and change nothing`);
+  const holds = (spans: readonly Span[]): boolean =>
+    spans.some(({ steps: most, additions }) => count >= most && circles(saidIn(steps, most + 1), additions));
+  const detail = `${count} iterations speak of the same and change nothing`;
+  const asks = holds(circlesAsk);
+  return asks || holds(circlesTell) ? { kind: 'similar', asks, detail } : undefined;
 };
 
 const effectless: Rule = steps => {
@@ -211,13 +238,18 @@ const churn: Rule = steps => {
   );
 };
 
-const rules: readonly Rule[] = [sameError, back, nothingNew, idle, effectless, churn];
+const rules: readonly Rule[] = [sameError, back, nothingNew, refusedAgain, circling, effectless, churn];
 
-/** Whether a task stands still; newest iteration last. What asks goes before what is only told. */
-export function findStandstill(trail: readonly Step[]): Standstill | undefined {
-  const steps = judged(trail);
+const gravest = (steps: readonly Judged[]): Standstill | undefined => {
   const all = rules.flatMap(rule => rule(steps) ?? []);
   return all.find(one => one.asks) ?? all[0];
+};
+
+/** Whether a task stands still; newest iteration last. What asks goes before what is only told, and is told once before. */
+export function findStandstill(trail: readonly Step[]): Standstill | undefined {
+  const steps = judged(trail);
+  const now = gravest(steps);
+  return now && { ...now, asks: now.asks && gravest(steps.slice(0, -1)) !== undefined };
 }
 
 /** The newest iteration brought the task on: it is no used-up attempt. A check that refused it is believed before its words. */

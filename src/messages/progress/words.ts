@@ -75,6 +75,9 @@ export const isAmong = (said: string, texts: readonly string[]): boolean =>
 /** Where files changed, a number that goes up (the fifth note) tells nothing of what they are; one that goes down is a count. */
 export const withoutNumbers = (text: string): string => text.replace(/(?<![\w./-])#?\d[\d.,:%]*(?![\w/])/g, ' ');
 
+/** Where words have no blanks between them, two characters are one. */
+const unspaced = /(?=([\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}))/gu;
+
 /** What a text names, in whichever sentence: `hard` are numbers, paths and identifiers; of words the beginning counts. */
 function namesOf(said: string): { readonly hard: ReadonlySet<string>; readonly all: ReadonlySet<string> } {
   const words = wordsOf(said).map(word => ({ word, key: keyOf(word) }));
@@ -82,25 +85,33 @@ function namesOf(said: string): { readonly hard: ReadonlySet<string>; readonly a
   const exact = named.filter(({ word }) => isExact(word, 0)).map(({ key }) => key);
   const hard = exact.flatMap(key => [key, key.slice(key.lastIndexOf('/') + 1)]);
   const plainWords = named.filter(({ word }) => word.length >= 3).map(({ key }) => key.slice(0, 6));
-  return { hard: new Set(hard), all: new Set([...hard, ...plainWords]) };
+  const pairs = [...said.matchAll(unspaced)].map(([, pair]) => pair as string);
+  return { hard: new Set(hard), all: new Set([...hard, ...plainWords, ...pairs]) };
 }
 
 /** Four out of five texts. */
 const mostOf = (count: number): number => count - Math.max(1, Math.floor(count / 5));
 
-/** Nearly all texts name one thing, and it is no list in which each text adds an item of its own. */
-export function circles(texts: readonly string[]): boolean {
+/** In how many of these texts, after the first, a number, a path or an identifier is new. */
+function additions(named: readonly ReturnType<typeof namesOf>[]): number {
+  const known = new Set(named[0]?.hard);
+  return named.slice(1).filter(({ hard }) => {
+    const isAdding = [...hard].some(key => !known.has(key));
+    for (const key of hard) known.add(key);
+    return isAdding;
+  }).length;
+}
+
+/** Nearly all texts name one thing, or none of many anything new; and it is no list in which each adds an item of its own. */
+export function circles(texts: readonly string[], additionsMax: number): boolean {
   const labels = texts.flatMap(text => /^\S{1,60}:/.exec(text) ?? []);
   if (new Set(labels).size === texts.length) return false;
   const named = texts.map(namesOf);
+  const added = additions(named);
+  if (texts.length > 4 && added === 0) return true;
   const times = new Map<string, number>();
   for (const { all } of named) for (const key of all) times.set(key, (times.get(key) ?? 0) + 1);
-  const isCommon = [...times.values()].some(count => count >= mostOf(texts.length));
-  const adding = named.slice(1).filter(({ hard }, at) => {
-    const before = named.slice(0, at + 1);
-    return [...hard].some(key => before.every(one => !one.hard.has(key)));
-  });
-  return isCommon && adding.length * 2 <= texts.length - 1;
+  return added <= additionsMax && [...times.values()].some(count => count >= mostOf(texts.length));
 }
 
 const paper =
