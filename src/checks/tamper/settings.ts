@@ -130,7 +130,7 @@ const selectionRules: readonly Rule[] = [
   },
   {
     files: /(^|\/)CMakeLists\.txt$/,
-    brings: /[\w./-]*test[\w-]*\.(?:c|cc|cpp|cxx)\b|\badd_test\b/gi,
+    brings: /[\w./-]*test[\w-]*\.(?:c|cc|cpp|cxx)\b|\b(?:add_test|\w+_discover_tests)\b/gi,
     compare: 'fewer',
     what: fewer,
   },
@@ -294,7 +294,7 @@ const testRules: readonly Rule[] = [
   {
     files: /\.[cm]?[jt]sx?$/,
     brings:
-      /\bexpect\.extend\(\s*\{[\s\S]{0,400}?\b(?:toBe|toEqual|toStrictEqual|toThrow\w*|toMatch\w*|toContain)\b\s*[(:]|\bCypress\.on\(\s*["']fail["'][^;]{0,300}return false/g,
+      /\bexpect\.extend\(\s*\{[\s\S]{0,400}?\b(?:toBe|toEqual|toStrictEqual|toThrow|toMatch|toMatchObject|toContain|toHaveLength)\s*[(:]|\bCypress\.on\(\s*["']fail["'][^;]{0,300}return false/g,
     what: 'it makes comparisons or assertions come out well',
   },
   {
@@ -306,14 +306,14 @@ const testRules: readonly Rule[] = [
   {
     files: sources,
     brings:
-      /^[ \t]*(?:(?:const|let|var|final|static)[ \t]+)?\w*(?:[A-Z][A-Z_]+|cases|rows|table|inputs|examples)[ \t]*(?::[^=\n]{0,100})?=[ \t]*(?:\[\s*\]|\(\s*\)|\{\s*\}|list\(\))[ \t]*;?[ \t]*$|\.(?:each|for)\(\s*\[\s*\]|\bparametrize\([^)\n]{0,200},\s*\[\s*\]/gm,
+      /^[ \t]*(?:(?:const|let|var|final|static)[ \t]+)?([A-Z][A-Z_]+|\w{0,30}(?:cases|rows|table|inputs|examples))[ \t]*(?::[^=\n]{0,100})?=[ \t]*(?:\[\s*\]|\(\s*\)|list\(\))[ \t]*;?[ \t]*$(?![\s\S]{0,3000}?\b\1(?:\.(?:push|append|add|extend|unshift)\b|\s*\+?=[^=]))|\.(?:each|for)\(\s*\[\s*\]|\bparametrize\([^)\n]{0,200},\s*\[\s*\]/gm,
     compare: 'brought',
     what: 'its table of cases is empty',
   },
   {
     files: /\.[cm]?[jt]sx?$/,
     brings:
-      /\btoMatchInlineSnapshot\([^;]{0,1000}?(?:\b(?:NaN|undefined)\b|\[object Object\]|Error:)|["'`](?:undefined){2,}["'`]/g,
+      /\btoMatchInlineSnapshot\([^;]{0,1000}?(?:\bNaN\b|(?<!": )\bundefined\b|\[object Object\]|Cannot read propert)|["'`](?:undefined){2,}["'`]/g,
     compare: 'brought',
     what: 'an expected answer now reads like a failure',
   },

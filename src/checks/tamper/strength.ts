@@ -68,14 +68,14 @@ export function comparesWithItself(line: string, above: readonly string[]): bool
   return source !== undefined && one.includes('(') && assigned.exec(source)?.[2] === one;
 }
 
-const isText = (word: string): boolean => /^(?:\w{0,2}["'`]|\w*(?:msg|message|reason)\w*$)/i.test(word);
+const isValue = (word: string): boolean => /^(?:[\d([{]|(?:True|False|None|true|false|null|nil)$)/.test(word);
 
 /** `assertTrue(total, 5)`: what stands there to be compared is taken for a message. */
 export function takesValueForMessage(line: string): boolean {
   const call = /\b(?:assertTrue|assert\.ok|assertFalse)\(/.exec(line);
   if (call === null) return false;
   const [one, other] = argumentsAt(line, call.index + call[0].length);
-  return one !== undefined && other !== undefined && !isText(one) && !isText(other);
+  return one !== undefined && !/^["'`]/.test(one) && other !== undefined && isValue(other);
 }
 
 const loose =

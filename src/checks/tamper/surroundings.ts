@@ -125,7 +125,7 @@ const rules: readonly Rule[] = [
   {
     files: sources,
     brings:
-      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.(?:VITEST\b|VITEST_(?:WORKER|POOL)_ID)|\bNODE_ENV\s*===?\s*["']test["']\s*\)\s*\{?\s*return\b|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
+      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.(?:VITEST\b|VITEST_(?:WORKER|POOL)_ID)|\bNODE_ENV\s*===?\s*["']test["']\s*\)\s*\{?\s*return\s+(?!null\b|undefined\b|false\b|true\b|next\b|this\b|\[\]|\{\})[^;\s}]|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
     what: 'it knows when it is being tested, and may behave then',
   },
   {
@@ -148,7 +148,7 @@ const rules: readonly Rule[] = [
   {
     files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,
     brings:
-      /\b(?:NaN|undefined)\b|\[object Object\]|<nil>|\b(?:Type|Reference|Syntax|Attribute|Key)Error\b|Traceback \(most recent|\bpanic:/g,
+      /\bNaN\b|(?<!": )\bundefined\b|\[object Object\]|<nil>|\bCannot read propert|\bis not (?:a function|defined)\b|\bhas no attribute\b|Traceback \(most recent|\bpanic:/g,
     compare: 'brought',
     what: 'an expected answer now reads like a failure',
   },
