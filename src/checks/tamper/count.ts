@@ -332,6 +332,8 @@ const rows: Readonly<Record<Language, readonly Row[]>> = {
     [['assertions'], { first: one('assert'), after: notAssigned }],
     [[], { first: one('assert') }],
     [['assertions'], { last: assertName, after: call }],
+    [['assertions'], { first: /^should(?:Not)?(?:Be|Throw|Contain|Have)\w*$/ }],
+    [['tests', 'tables'], { isFirst: true, first: one('withData'), after: call }],
     [['assertions'], { last: one('fail andExpect shouldThrow check'), after: call }],
   ],
   ruby: [

@@ -159,18 +159,21 @@ function endsTest(block: Block, at: number): boolean {
   return body.some(line => leaves.test(line.text)) && !passesOn.test(body.map(line => line.text).join('\n'));
 }
 
-/** An assertion by itself, even where others are conditions. */
-const callsAssert = /^[ \t]*(?:assert|require)\.\w+\(/;
+/** An assertion by itself, where others are conditions. */
+const isCalledAssertion = ({ language, lines }: Block, at: number): boolean =>
+  language === 'go' && /^[ \t]*(?:assert|require)\.\w+\(/.test(lines[at]?.text ?? '');
 
 /** From the line of an assertion up to what opens its test. */
 function isGuarded(block: Block, at: number): boolean {
   let indent = block.lines[at]?.indent ?? 0;
-  const isCall = block.language === 'go' && callsAssert.test(block.lines[at]?.text ?? '');
+  const isCall = isCalledAssertion(block, at);
   for (let above = at - 1; above >= Math.max(0, at - blockLinesMax) && indent > 0; above -= 1) {
     const line = block.lines[above] as Line;
-    if (line.indent === -1 || line.indent > indent) continue;
-    if (line.indent === indent && isExit(block, above)) return true;
-    if (line.indent === indent || opens(line)) continue;
+    if (line.indent === -1 || line.indent > indent || opens(line)) continue;
+    if (line.indent === indent) {
+      if (isExit(block, above)) return true;
+      continue;
+    }
     indent = line.indent;
     if (isGuard(block, above, isCall)) return true;
   }

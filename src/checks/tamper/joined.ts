@@ -22,7 +22,7 @@ function linesOf(text: string, language: Language): readonly string[] {
   return plain.split('\n').map(line => line.trim());
 }
 
-function missing(from: readonly string[], other: readonly string[]): readonly string[] {
+export function missing(from: readonly string[], other: readonly string[]): readonly string[] {
   const left = new Map<string, number>();
   for (const each of other) left.set(each, (left.get(each) ?? 0) + 1);
   return from.filter(each => {
@@ -61,18 +61,46 @@ const areTests = (lines: readonly string[], language: Language): boolean => {
   return openers.length === 0 || countsOf(openers.join('\n'), language).tests > 0;
 };
 
-/** Written anew, as a table, a loop, or in other words: every value that went stands in what came, with an assertion that can fail. */
-export function isRewritten({ path, before, after }: ChangedFile): boolean {
-  const language = languageOf(path);
-  if (before === undefined || after === undefined || language === undefined) return false;
+/** Whether a text has all these values, quoted or not: a snapshot has them without. */
+function hasValues(text: string, values: ReadonlySet<string>): boolean {
+  const numbers = new Set(text.match(/\d[\w.]*/g));
+  return [...values].every(value => {
+    const bare = value.replace(/^'|'$/g, '');
+    return bare.length < 2 || /^\d/.test(value) ? text.includes(value) || numbers.has(bare) : text.includes(bare);
+  });
+}
+
+interface Change {
+  readonly lost: readonly string[];
+  readonly gained: readonly string[];
+  /** A gained line is an assertion that can fail. */
+  readonly isFirm: boolean;
+}
+
+function changeOf({ path, before = '', after = '' }: ChangedFile): Change {
+  const language = languageOf(path) as Language;
   const [was, is] = [linesOf(before, language), linesOf(after, language)];
-  const [lost, gained] = [missing(was, is), missing(is, was)];
+  const gained = missing(is, was);
   const firm = new Set(assertionsIn(after, language, isTestFile(path)).firm);
-  if (!gained.some(line => firm.has(line))) return false;
-  const [old, now] = [valuesOf(lost), valuesOf(gained)];
-  return (
-    old.size > 0 && areTests(gained, language) && [...old].every(value => now.has(value)) && areOfSame(lost, gained)
+  return { lost: missing(was, is), gained, isFirm: gained.some(line => firm.has(line)) };
+}
+
+/**
+ * Written anew, as a table, a loop, a helper or in other words: every value that went stands in what came, in this or another
+ * file of tests, with an assertion that can fail.
+ */
+export function isRewritten(file: ChangedFile, tests: readonly ChangedFile[]): boolean {
+  const language = languageOf(file.path);
+  if (file.before === undefined || language === undefined) return false;
+  const own = changeOf(file);
+  const others = tests.filter(
+    one => one.path !== file.path && one.after !== undefined && languageOf(one.path) === language,
   );
+  const all = [own, ...others.map(changeOf)];
+  const gained = all.flatMap(one => one.gained);
+  const values = valuesOf(own.lost);
+  if (values.size === 0 || !all.some(one => one.isFirm) || !areTests(gained, language)) return false;
+  return hasValues(gained.map(line => line.replaceAll(/["`]/g, "'")).join('\n'), values) && areOfSame(own.lost, gained);
 }
 
 /** Its cases stand in a file of data now. */

@@ -9,6 +9,8 @@ export interface Rule {
   readonly compare?: keyof typeof comparisons;
   /** Only where a check fits. */
   readonly check?: RegExp;
+  /** Not where the file says this now. */
+  readonly unless?: RegExp;
   /** Comments count too. */
   readonly isComment?: true;
   readonly severity?: 'report';
@@ -30,7 +32,7 @@ function entriesOf(match: string): Lines {
 const usual =
   /node_modules|(?:^|[/*=])(?:dist|build|coverage|out|target|vendor|venv|e2e|generated|migrations|fixtures?)\b|^\*\*\/\*\.d\.ts$|^\.|^\d+$|^(?:\w+=)?(?:test_?\*|\*_test|tests?|Test\*?)(?:\.py)?$/;
 const entries = (matches: Lines): Lines => matches.flatMap(entriesOf);
-export const without = (from: Lines, other: Lines): Lines =>
+const without = (from: Lines, other: Lines): Lines =>
   from.filter(each => !other.some(one => one === each || (each.includes(' ') && one.includes(each))));
 
 const globCharsMax = 200;
@@ -74,6 +76,12 @@ function numbersOf(matches: Lines): ReadonlyMap<string, number> {
   return new Map(found.flatMap(hit => (hit === null ? [] : [[hit[1] as string, Number(hit[2])] as const])));
 }
 
+const commandsIn = (line: string): Lines =>
+  line
+    .replace(/^[\s-]*(?:run:|script:)?[\s|>]*/, '')
+    .split(/\s*(?:&&|;)\s*/)
+    .filter(command => /\b(?:test|check|lint|pytest|vitest|jest|tsc|rspec|phpunit|clippy)\b/.test(command));
+
 /** Whether what it became is worse than what it was. */
 const comparisons = {
   more: (was: Lines, is: Lines) => is.length > was.length,
@@ -84,6 +92,11 @@ const comparisons = {
   /** Only in files that were there before. */
   brought: (was: Lines, is: Lines) => is.length > was.length,
   fewer: (was: Lines, is: Lines) => is.length < was.length,
+  /** Commands of a pipeline, one by one. */
+  dropped(was: Lines, is: Lines) {
+    const now = is.flatMap(commandsIn);
+    return was.flatMap(commandsIn).some(command => !now.some(other => other.includes(command)));
+  },
   /** A setting may have moved to another file, which writes it in its own way. */
   lost(was: Lines, is: Lines, elsewhere: Lines) {
     const plain = (entry: string): string => entry.replace(/^[\w.-]+=/, '');
@@ -97,9 +110,6 @@ const comparisons = {
     return [...numbersOf(was)].some(([key, number]) => (now.get(key) ?? -1) < number);
   },
 };
-
-/** It holds against a file what is no longer there. */
-export const isLoss = ({ compare }: Rule): boolean => /^(?:lost|lower|fewer)$/.test(compare ?? '');
 
 /** `elsewhere`: what other files gained of it. */
 export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, elsewhere: Lines = []): boolean {

@@ -8,6 +8,7 @@ import {
   changed,
   harmless,
   hiddenFailures,
+  isOtherRunner,
   plainChange,
   silencedTests,
   stillHolds,
@@ -85,7 +86,7 @@ function changedScripts(path: string, before: Scripts, after: Scripts, uses: Use
     if (next === line || isPlaceholder(line) || cannotFail(line)) return [];
     const weak = weakening(line, next);
     const what = `its script ${JSON.stringify(name)} ${weak ?? 'is another one'}: ${beforeAndAfter(line, next ?? '')}`;
-    const isWhole = weak === undefined && next !== undefined && stillHolds(line, next);
+    const isWhole = weak === undefined && next !== undefined && (stillHolds(line, next) || isOtherRunner(line, next));
     if (!isWhole && isRefused(name, weak)) return [weakened(path, what)];
     return weak === undefined && !isWhole ? [] : [changed(path, what)];
   });

@@ -157,7 +157,7 @@ const selectionRules: readonly Rule[] = [
     files: pipelines,
     brings:
       /^[ \t-]*(?:run:[ \t]*)?[^#\n:]{0,300}\b(?:test|check|lint|pytest|vitest|jest|tsc|rspec|phpunit|clippy)\b[^#\n:]{0,300}$/gm,
-    compare: 'lost',
+    compare: 'dropped',
     what: 'the pipeline no longer runs a check',
   },
 ];
@@ -168,8 +168,16 @@ const strictnessRules: readonly Rule[] = [
   {
     files: compilers,
     brings:
-      /"(?:strict\w*|no[A-Z]\w+|exactOptionalPropertyTypes|checkJs|useUnknownInCatchVariables)"[ \t]*:[ \t]*true/g,
+      /"(?:strict|noUn\w+|noFall\w+|noProp\w+|noImplicit(?:Returns|Override)|exactOptionalPropertyTypes|checkJs)"[ \t]*:[ \t]*true/g,
     compare: 'lost',
+    what: strictness,
+  },
+  {
+    // Those that strict implies.
+    files: compilers,
+    brings: /"(?:strict[A-Z]\w*|alwaysStrict|noImplicit(?:Any|This)|useUnknownInCatchVariables)"[ \t]*:[ \t]*true/g,
+    compare: 'lost',
+    unless: /"strict"[ \t]*:[ \t]*true/,
     what: strictness,
   },
   {
@@ -230,7 +238,7 @@ const silencers: readonly (readonly [comment: RegExp, check: RegExp])[] = [
     linter('eslint|biome|oxlint|xo|standard|tslint|stylelint|deno'),
   ],
   [
-    /#\s*(?:noqa|ruff:\s*noqa|type:\s*ignore|mypy:|pyright:|pylint:\s*(?:disable|skip)|flake8:|pragma:\s*no cover|ty:\s*ignore)/gi,
+    /#\s*(?:noqa(?!:\s*F401\s*$)|ruff:\s*noqa|type:\s*ignore|mypy:|pyright:|pylint:\s*(?:disable|skip)|flake8:|(?<!(?:__name__|TYPE_CHECKING|NotImplementedError)[^\n]{0,60})pragma:\s*no cover|ty:\s*ignore)/gim,
     linter('ruff|mypy|pyright|ty|pylint|flake8|tox|nox|cov\\S*'),
   ],
   [/\/\/\s?(?:nolint|lint:ignore|#nosec)/g, linter('golangci-lint|staticcheck|revive|gosec|vet')],
@@ -250,7 +258,10 @@ const silencers: readonly (readonly [comment: RegExp, check: RegExp])[] = [
   [/#pragma warning disable|\[(?:assembly:\s*)?(?:\w+\.)*SuppressMessage/g, linter('warnaserror|format|build')],
   [/#\s*credo:disable|@dialyzer/g, linter('credo|dialyzer')],
   [/#\s*shellcheck\s+disable/g, linter('shellcheck')],
-  [/(?:istanbul|c8|v8) ignore|pragma: no cover|#\[coverage\(off\)\]/g, linter('coverage|c8|nyc|tarpaulin')],
+  [
+    /(?:istanbul|c8|v8) ignore|(?<!(?:__name__|TYPE_CHECKING|NotImplementedError)[^\n]{0,60})pragma: no cover|#\[coverage\(off\)\]/g,
+    linter('coverage|c8|nyc|tarpaulin'),
+  ],
 ];
 
 const suppressionRules = silencers.map(

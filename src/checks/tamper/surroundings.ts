@@ -1,8 +1,9 @@
 // Surroundings of a check: files that it does not name and that decide all the same what it runs, and sources that outwit it.
 import type { Finding } from '../../core/task.ts';
-import { isBroken, isLoss, type Rule, without } from './rule.ts';
+import { missing } from './joined.ts';
+import { isBroken, type Rule } from './rule.ts';
 import { settingRules, sourceRules, testFileRules } from './settings.ts';
-import { baseName, isTestConfiguration, isTestFile, languageOf } from './source-files.ts';
+import { baseName, isTestConfiguration, isTestFile, languageOf, subjectOf } from './source-files.ts';
 import { type ChangedFile, changed, weakened } from './weakening.ts';
 
 /** Whose place nobody but a person may give to something else. */
@@ -175,12 +176,6 @@ function withoutLineComments(path: string, text: string): string {
 
 const all: readonly Rule[] = [...rules, ...settingRules, ...sourceRules, ...testFileRules];
 
-/** What a test file is about, by its name: `CartTest.java`, `cart.test.ts`, `test_cart.py`. */
-const subjectOf = (path: string): string =>
-  baseName(path)
-    .replace(/\.(test|spec|tests|e2e)?\.?\w+$/, '')
-    .replace(/^tests?_|_(tests?|spec)$|(Tests?|Spec)$/g, '');
-
 const linesOf = (text: string, pattern: RegExp): readonly string[] =>
   (text.match(pattern) ?? []).map(line => line.trim()).sort();
 
@@ -191,16 +186,28 @@ function broughtBy(rule: Rule, path: string, text: string): readonly string[] {
 }
 
 function breaks(rule: Rule, { path, before, after }: ChangedFile, files: readonly ChangedFile[]): boolean {
-  if (after === undefined || !rule.files.test(path)) return false;
+  if (after === undefined || !rule.files.test(path) || rule.unless?.test(after)) return false;
   const [was, is] = [broughtBy(rule, path, before ?? ''), broughtBy(rule, path, after)];
-  // A setting may move to another file.
-  const moved =
-    isLoss(rule) && was.length > 0 ? files.filter(one => one.path !== path && rule.files.test(one.path)) : [];
-  const elsewhere = moved.flatMap(one =>
-    without(broughtBy(rule, one.path, one.after ?? ''), broughtBy(rule, one.path, one.before ?? '')),
+  if (was.join('\n') === is.join('\n')) return false;
+  // It may have moved here from another file, or from here to another.
+  const others = files.filter(one => one.path !== path && rule.files.test(one.path));
+  const sides = others.map(
+    one => [broughtBy(rule, one.path, one.before ?? ''), broughtBy(rule, one.path, one.after ?? '')] as const,
   );
+  const [gone, come] = [
+    sides.flatMap(([old, now]) => missing(old, now)),
+    sides.flatMap(([old, now]) => missing(now, old)),
+  ];
   const isAsked = before !== undefined || !/^(?:other|brought)$/.test(rule.compare ?? '');
-  return isAsked && isBroken(rule, was, is, elsewhere);
+  return (
+    isAsked &&
+    isBroken(
+      rule,
+      [...was, ...gone.filter(line => is.some(one => one.replaceAll("'", '"') === line.replaceAll("'", '"')))],
+      is,
+      come,
+    )
+  );
 }
 
 /** A test may patch, mock and end as it likes: its own rules look at that, and only at tests. */

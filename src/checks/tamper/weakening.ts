@@ -62,7 +62,7 @@ export const harmless = new RegExp(
 );
 /** What may be taken out again: it says how, not what. */
 const cosmetic =
-  /^--?(?:v+|q+|s|verbose|quiet|silent|color\S*|no-color|colors|(?:test-)?reporters?=\S*|tb=\S+|durations\S*|timeout=?\d*|runInBand|no-cache|maxWorkers=\S+|(?:test-)?concurrency=\d+|bail|x|fail-fast|failfast|logHeapUsage|watchAll=false)$|^\d+[smh%]?$/;
+  /^--?(?:v+|q+|s|verbose|quiet|silent|color\S*|no-color|colors|(?:test-)?reporters?\S*|tb=\S+|durations\S*|timeout=?\d*|runInBand|no-cache|maxWorkers=\S+|(?:test-)?concurrency=\d+|bail|x|fail-fast|failfast|logHeapUsage|watchAll=false)$|^(?:dot|spec|min|tap|verbose|progress|documentation|\d+[smh%]?)$/;
 /** After these the rest of a line is no longer what it was. */
 const diverts = /^(?:exit|return|cd|exec|export|set|source|\.|alias|trap|eval|false|!|if|for|while|function|\w+=.*)$/;
 
@@ -99,7 +99,8 @@ const lenient = /^--?(?:pass-?with-?no-?tests|exit-zero|no-error-on-unmatched-pa
 /** One and the same program, however it is started. */
 const starter =
   /(?<=^|&& ?)(?:npx|python3? -m(?= pytest)|(?:poetry|uv|pipenv|pdm|hatch) run|bundle exec|(?:pnpm|yarn|npm) exec|\.\/node_modules\/\.bin\/|(?:npm|pnpm|yarn|bun)(?: run)?(?= (?!exec|ci|install|i\b|add)))[ ]?/g;
-const plainly = (line: string): string => line.replace(starter, found => (/^(?:npm|pnpm|yarn|bun)/.test(found) && !/exec/.test(found) ? 'npm ' : ''));
+const plainly = (line: string): string =>
+  line.replace(starter, found => (/^(?:npm|pnpm|yarn|bun)/.test(found) && !/exec/.test(found) ? 'npm ' : ''));
 
 /** They run what follows and end as it does. */
 const wrapper = /^(?:nyc|c8|time|npx)$/;
@@ -117,6 +118,17 @@ function isWithin(words: readonly string[], other: readonly string[]): boolean {
   }
   return found === needed.length;
 }
+
+const runner =
+  /^(?:jest|vitest(?: run)?|mocha|ava|tap|node --test|bun test|deno test|pytest|nose2|rspec|phpunit|pest|cargo nextest run|cargo test)$/;
+
+/** All tests by one runner, and now all of them by another. */
+export const isOtherRunner = (before: string, after: string): boolean =>
+  [before, after].every(line => {
+    const [words = [], ...more] = simpleCommands(plainly(line));
+    const said = words.filter(word => word === '--test' || word === 'run' || !harmless.test(word));
+    return more.length === 0 && !/[;|&<>`$]/.test(line) && runner.test(said.join(' '));
+  });
 
 /** Whether every command of a line still stands in another as it was, in its order, and its failure counts there too. */
 export function stillHolds(before: string, after: string): boolean {
