@@ -226,6 +226,10 @@ const keepsAll = (before: Target, after: Target | undefined): boolean =>
   (before.recipe.length === 0 || stillHolds(before.recipe.join('\n'), after.recipe.join('\n'))) &&
   silences(textOf(after)) <= silences(textOf(before));
 
+/** In its own recipe, or in those of what it needs. */
+const keepsTarget = (before: Target, after: Target | undefined, old: Makefile, now: Makefile): boolean =>
+  after !== undefined && (keepsAll(before, after) || keepsEach(whole(before, old), whole(after, now)));
+
 const isEmpty = (target: Target): boolean =>
   target.recipe.every(step => cannotFail(step.replace(/^[@+-]+/, ''))) && target.needs.length === 0;
 
@@ -261,9 +265,10 @@ function changedTargets(path: string, old: Makefile, now: Makefile, made: Readon
     }
     if (textOf(before) !== textOf(after))
       return [
-        (keepsAll(before, after) || (after !== undefined && keepsEach(whole(before, old), whole(after, now)))
-          ? changed
-          : weakened)(path, `${called}, which a check makes, is another one: ${texts}`),
+        (keepsTarget(before, after, old, now) ? changed : weakened)(
+          path,
+          `${called}, which a check makes, is another one: ${texts}`,
+        ),
       ];
     if (wasPhony?.has(name) && !isPhony?.has(name))
       return [weakened(path, `${called} is no longer phony, so that a file of this name stands for it`)];

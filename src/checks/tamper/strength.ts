@@ -1,33 +1,26 @@
 // Strength of an assertion: what it compares with what, whether that can fail, and whether an exact one became a loose one.
 
 const charsMax = 300;
-const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
+
+/** Quoted text, brackets, and what parts arguments. */
+const marks = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|[([{]|[)\]}]|,/g;
 
 /** The arguments of a call, whose parenthesis opens before `from`; quotes and brackets are kept together. */
-export function argumentsAt(text: string, from: number): readonly string[] {
+function argumentsAt(text: string, from: number): readonly string[] {
+  const rest = text.slice(from, from + charsMax);
   const found: string[] = [];
-  const open: string[] = [')'];
-  let start = from;
-  for (let at = from; at < Math.min(text.length, from + charsMax); at += 1) {
-    const letter = text[at] as string;
-    if (/["'`]/.test(letter)) at = endOfQuote(text, at);
-    else if (letter in closers) open.push(closers[letter] as string);
-    else if (letter === open.at(-1)) open.pop();
-    const isEnd = open.length === 0;
-    if (!isEnd && !(letter === ',' && open.length === 1)) continue;
-    if (isEnd ? text.slice(start, at).trim() !== '' : true) found.push(text.slice(start, at).trim());
-    start = at + 1;
-    if (isEnd) return found;
+  let [depth, start] = [0, 0];
+  for (const { 0: mark, index: at } of rest.matchAll(marks)) {
+    const isEnd = depth === 0 && /^[)\]}]$/.test(mark);
+    if (isEnd || (depth === 0 && mark === ',')) {
+      found.push(rest.slice(start, at).trim());
+      start = at + 1;
+    }
+    if (isEnd) break;
+    if (/^[([{]$/.test(mark)) depth += 1;
+    else if (/^[)\]}]$/.test(mark)) depth -= 1;
   }
-  return found;
-}
-
-function endOfQuote(text: string, from: number): number {
-  for (let at = from + 1; at < Math.min(text.length, from + charsMax); at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === text[from]) return at;
-  }
-  return from;
+  return found.filter(argument => argument !== '');
 }
 
 /** How each runner writes that two things are equal. */
