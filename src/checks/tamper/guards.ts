@@ -195,7 +195,8 @@ function isVain(lines: readonly string[], at: number): boolean {
 export function assertionsIn(text: string, language: Language, isWholeFile: boolean): Assertions {
   const code = codeOnly(text, language);
   const block: Block = { lines: linesOf(code), words: wordsOf(code), exits: new Map(), language };
-  const lines = text.split('\n');
+  const lines = text.split('\n').map(one => one.slice(0, lineCharsMax));
+  const vain = new Map<number, boolean>();
   const found = { firm: [] as string[], guarded: [] as string[] };
   let [line, start] = [0, 0];
   for (const at of assertionsAt(code, language, isWholeFile)) {
@@ -203,6 +204,7 @@ export function assertionsIn(text: string, language: Language, isWholeFile: bool
       line += 1;
       start = next + 1;
     }
+    if (!vain.has(line)) vain.set(line, isVain(lines, line));
     const end = code.indexOf('\n', at);
     const rest = code.slice(at, Math.min(end === -1 ? code.length : end, at + lineCharsMax));
     const isSoft =
@@ -211,7 +213,7 @@ export function assertionsIn(text: string, language: Language, isWholeFile: bool
       guardAfter.test(rest) ||
       (!conditional.has(language) && guardBefore.test(code.slice(Math.max(start, at - lineCharsMax), at))) ||
       isGuarded(block, line) ||
-      isVain(lines, line);
+      vain.get(line) === true;
     found[isSoft ? 'guarded' : 'firm'].push((lines[line] as string).trim());
   }
   return found;

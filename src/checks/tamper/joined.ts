@@ -70,6 +70,8 @@ function hasValues(text: string, values: ReadonlySet<string>): boolean {
   });
 }
 
+const othersMax = 50; // each is looked through for every file that lost something
+
 interface Change {
   readonly lost: readonly string[];
   readonly gained: readonly string[];
@@ -77,7 +79,15 @@ interface Change {
   readonly isFirm: boolean;
 }
 
-function changeOf({ path, before = '', after = '' }: ChangedFile): Change {
+const changes = new WeakMap<ChangedFile, Change>();
+
+function changeOf(file: ChangedFile): Change {
+  const known = changes.get(file) ?? compared(file);
+  changes.set(file, known);
+  return known;
+}
+
+function compared({ path, before = '', after = '' }: ChangedFile): Change {
   const language = languageOf(path) as Language;
   const [was, is] = [linesOf(before, language), linesOf(after, language)];
   const gained = missing(is, was);
@@ -96,7 +106,7 @@ export function isRewritten(file: ChangedFile, tests: readonly ChangedFile[]): b
   const others = tests.filter(
     one => one.path !== file.path && one.after !== undefined && languageOf(one.path) === language,
   );
-  const all = [own, ...others.map(changeOf)];
+  const all = [own, ...others.slice(0, othersMax).map(changeOf)];
   const gained = all.flatMap(one => one.gained);
   const values = valuesOf(own.lost);
   if (values.size === 0 || !all.some(one => one.isFirm) || !areTests(gained, language)) return false;

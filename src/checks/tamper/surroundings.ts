@@ -185,29 +185,31 @@ function broughtBy(rule: Rule, path: string, text: string): readonly string[] {
   return linesOf(rule.isComment ? text : withoutLineComments(path, text), brings);
 }
 
-function breaks(rule: Rule, { path, before, after }: ChangedFile, files: readonly ChangedFile[]): boolean {
+/** What of a rule went from all files together, and what came: a setting may move from one to another. */
+interface Moves {
+  readonly gone: readonly string[];
+  readonly come: readonly string[];
+}
+
+const unquoted = (line: string): string => line.replaceAll("'", '"');
+
+function movesOf(rule: Rule, files: readonly ChangedFile[]): Moves {
+  const sides = files
+    .filter(({ path }) => rule.files.test(path))
+    .map(({ path, before = '', after = '' }) => [broughtBy(rule, path, before), broughtBy(rule, path, after)] as const);
+  const [gone, come] = [sides.flatMap(([was, is]) => missing(was, is)), sides.flatMap(([was, is]) => missing(is, was))];
+  return { gone, come };
+}
+
+function breaks(rule: Rule, { path, before, after }: ChangedFile, moves: (rule: Rule) => Moves): boolean {
   if (after === undefined || !rule.files.test(path) || rule.unless?.test(after)) return false;
+  if (before === undefined && /^(?:other|brought)$/.test(rule.compare ?? '')) return false;
   const [was, is] = [broughtBy(rule, path, before ?? ''), broughtBy(rule, path, after)];
   if (was.join('\n') === is.join('\n')) return false;
-  // It may have moved here from another file, or from here to another.
-  const others = files.filter(one => one.path !== path && rule.files.test(one.path));
-  const sides = others.map(
-    one => [broughtBy(rule, one.path, one.before ?? ''), broughtBy(rule, one.path, one.after ?? '')] as const,
-  );
-  const [gone, come] = [
-    sides.flatMap(([old, now]) => missing(old, now)),
-    sides.flatMap(([old, now]) => missing(now, old)),
-  ];
-  const isAsked = before !== undefined || !/^(?:other|brought)$/.test(rule.compare ?? '');
-  return (
-    isAsked &&
-    isBroken(
-      rule,
-      [...was, ...gone.filter(line => is.some(one => one.replaceAll("'", '"') === line.replaceAll("'", '"')))],
-      is,
-      come,
-    )
-  );
+  const { gone, come } = moves(rule);
+  const now = new Set(is.map(unquoted));
+  const moved = missing(gone, was).filter(line => now.has(unquoted(line)));
+  return isBroken(rule, [...was, ...moved], is, come);
 }
 
 /** A test may patch, mock and end as it likes: its own rules look at that, and only at tests. */
@@ -224,8 +226,14 @@ export function surroundingFindings(
   programs: ReadonlySet<string>,
 ): readonly Finding[] {
   const asked = all.filter(({ check }) => check === undefined || checks.some(line => check.test(line)));
+  const known = new Map<Rule, Moves>();
+  const moves = (rule: Rule): Moves => {
+    const found = known.get(rule) ?? movesOf(rule, files);
+    known.set(rule, found);
+    return found;
+  };
   return files.flatMap(file => {
-    const found = asked.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, files));
+    const found = asked.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, moves));
     const findings = found.map(({ severity, what }) => (severity === 'report' ? changed : weakened)(file.path, what));
     const isShim = file.after !== undefined && file.before === undefined && programs.has(baseName(file.path));
     return isShim ? [...findings, weakened(file.path, 'it is called like a program that a check starts')] : findings;
