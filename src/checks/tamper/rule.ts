@@ -58,7 +58,7 @@ const globOf = (pattern: string): RegExp =>
 
 /** A path of each form that fits a pattern. */
 const samplesOf = (pattern: string): Lines =>
-  ['', 'q/'].map(folder => pattern.replaceAll('**/', folder).replace(/\*+/g, 'q').replaceAll('?', 'q'));
+  ['', 'z/'].map(folder => pattern.replaceAll('**/', folder).replace(/\*+/g, 'z').replaceAll('?', 'z'));
 
 /** Patterns of files of which every file is one of those that the others stand for. */
 function isCovered(pattern: string, others: Lines): boolean {
