@@ -118,6 +118,10 @@ export const countsAsAttempt = (failure: Failure, isAction: boolean): boolean =>
 /** Towards the errors in a row of the loop. */
 export const countsAsError = ({ kind, rests }: Failure): boolean => failureRules[kind].counts && rests !== true;
 
+/** It goes on by itself when what was the matter is over. */
+export const isNoFaultOfTask = (failure: Failure): boolean =>
+  failureRules[failure.kind].retryable && !countsAsError(failure);
+
 const restsMax = 3;
 
 /** `isIdle`: it said nothing and used no tool. Such an end is no fault of the task until it happens again and again. */
