@@ -34,7 +34,7 @@ const libraries = [
   'yaml',
 ];
 /** Node's own modules that take milliseconds to load, and that most commands never call. */
-const slowModules = /^node:(child_process|crypto|process|readline\/promises|util)$/;
+const slowModules = /^node:(child_process|crypto|process|readline\/promises|util|v8)$/;
 
 /** When the newest thing that the bundle is made of changed; folders count, since a deleted file changes only its folder. */
 export function newestInputMs() {
@@ -72,6 +72,9 @@ const lateModules = {
     build.onResolve({ filter: slowModules }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace: 'late', sideEffects: false } : undefined,
     );
+    // write-file-atomic asks for no more than the number of its thread, and the program has one: loading it takes a millisecond.
+    build.onResolve({ filter: /^worker_threads$/ }, ({ path }) => ({ path, namespace: 'one-thread' }));
+    build.onLoad({ filter: /./, namespace: 'one-thread' }, () => ({ contents: 'exports.threadId = 0;' }));
     build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) =>
       path === 'node:process'
         ? { contents: 'export default process;' }
