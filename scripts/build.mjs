@@ -72,14 +72,20 @@ const lateModules = {
     build.onResolve({ filter: slowModules }, ({ path, kind }) =>
       kind === 'import-statement' ? { path, namespace: 'late', sideEffects: false } : undefined,
     );
-    // write-file-atomic asks for no more than the number of its thread, and the program has one: loading it takes a millisecond.
-    build.onResolve({ filter: /^worker_threads$/ }, ({ path }) => ({ path, namespace: 'one-thread' }));
-    build.onLoad({ filter: /./, namespace: 'one-thread' }, () => ({ contents: 'exports.threadId = 0;' }));
     build.onLoad({ filter: /./, namespace: 'late' }, ({ path }) =>
       path === 'node:process'
         ? { contents: 'export default process;' }
         : late(process.getBuiltinModule(path), `process.getBuiltinModule('${path}')`),
     );
+  },
+};
+
+/** write-file-atomic asks for the number of its thread. The program has one, and loading that module takes a millisecond. */
+const oneThread = {
+  name: 'one-thread',
+  setup(build) {
+    build.onResolve({ filter: /^worker_threads$/ }, ({ path }) => ({ path, namespace: 'one-thread' }));
+    build.onLoad({ filter: /./, namespace: 'one-thread' }, () => ({ contents: 'exports.threadId = 0;' }));
   },
 };
 
@@ -130,7 +136,7 @@ async function build() {
     outExtension: { '.js': '.cjs' },
     supported: { 'dynamic-import': false },
     banner: { js: 'const ownUrl=require("node:url").pathToFileURL(__filename).href;' },
-    plugins: [lateModules, apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path]))))],
+    plugins: [lateModules, oneThread, apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path]))))],
   });
   const all = await Promise.all([program, library, bundle({ ...common, entryPoints: programs })]);
   publish(
