@@ -1,12 +1,12 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
-import { findStandstill, isNewWork, isProgress, type Standstill, type Step } from '../messages/progress.ts';
+import { findStandstill, isNewWork, isProgress, type Standstill } from '../messages/progress.ts';
 import { type NotedObstacle, type Phase, phases, type Report } from '../messages/report.ts';
 import { comparable } from '../messages/said.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
-import type { TrailStep } from './task.ts';
+import type { MergeConflict, TrailStep } from './task.ts';
 
 export const entryCharsMax = 500; // seed 001
 const entriesMax = { recent: 5, errors: 5, successes: 3 } as const;
@@ -219,9 +219,10 @@ const stepOf = ({ iteration, task, failure, echo, excerpt, report }: Omit<Ended,
   said: failure === undefined ? echo : comparable(excerpt),
   error: failure && echo,
   report: report && comparable(report.completed.join('; ')),
+  words: failure?.detail ?? excerpt,
 });
 
-const withStep = (state: State, iteration: number, part: Partial<Step>): State => ({
+const withStep = (state: State, iteration: number, part: Partial<TrailStep>): State => ({
   ...state,
   trail: state.trail.map(one => (one.iteration === iteration ? { ...one, ...part } : one)),
 });
@@ -244,6 +245,17 @@ export const withTree = (
 
 export const withRefusal = (state: State, { iteration, detail }: { iteration: number; detail: string }): State =>
   withStep(state, iteration, { check: comparable(detail) });
+
+export const withConflict = (state: State, iteration: number, conflict: MergeConflict | undefined): State =>
+  conflict === undefined ? state : withStep(state, iteration, { conflict });
+
+/** How many of the newest iterations of the task failed for the same error: others work beside it. */
+export function sameErrorsOf(state: State, task: string): number {
+  const trail = trailOf(state, task);
+  const error = trail.at(-1)?.error;
+  if (error === undefined || error === '') return 0;
+  return trail.length - 1 - trail.findLastIndex(one => one.error !== error);
+}
 
 export const standstillOf = (state: State, task: string): Standstill | undefined =>
   findStandstill(trailOf(state, task));

@@ -11,7 +11,10 @@ export type MergedIntoFork =
   /** The fork now holds both sides with conflict markers, on top of the loop's branch. */
   | Conflicted;
 
-export type MergedFork = { readonly ok: true; readonly commit: string } | Refusal;
+/** Refused with conflicts: their markers are left in these files. */
+export type MergedFork =
+  | { readonly ok: true; readonly commit: string }
+  | (Refusal & Partial<Pick<Conflicted, 'conflicts' | 'others'>>);
 
 /**
  * Contract: never throws but for a bug. Only the loop's own branch moves, by the one commit of `mergeFork`.

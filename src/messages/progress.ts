@@ -267,7 +267,7 @@ const sameError: Rule = steps => {
   const count = run(steps, one => one.step.error === error && !one.moved);
   return count < 2
     ? undefined
-    : { kind: 'same-error', asks: count >= sameErrorsMax, detail: `the same error ${count} times in a row: ${error}` };
+    : { kind: 'same-error', asks: count >= sameErrorsMax, detail: `the same error ${count} times in a row` };
 };
 
 const back: Rule = steps => {

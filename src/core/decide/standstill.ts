@@ -1,11 +1,16 @@
 // A task that stands still although its next prompt was told so: a person is asked before another iteration is paid for.
 
+import { someOf } from '../../text/format.ts';
 import type { NewEvent } from '../event.ts';
 import { standstillOf } from '../memory.ts';
 import { isSingleTask, type State } from '../state.ts';
-import type { Task } from '../task.ts';
+import type { MergeConflict, Task } from '../task.ts';
 import { askOrBlock } from './claims.ts';
 import { stuckOptions } from './questions.ts';
+
+/** Why the work of a task cannot be merged. */
+export const conflictWords = ({ paths, others }: MergeConflict): string =>
+  `its work conflicts with ${others.length === 0 ? 'what others merged' : someOf(others)} in ${someOf(paths)}`;
 
 /** Failures have rules of their own (ADR 3); an action, a reviewer and an interview are no work over many iterations. */
 export function askAboutStandstill(state: State, { id, spec }: Task): readonly NewEvent[] | undefined {
@@ -16,14 +21,15 @@ export function askAboutStandstill(state: State, { id, spec }: Task): readonly N
   // Of a list a refused claim uses up an attempt, and what its check says again and again is asked about by itself.
   const isRefused = found?.kind === 'similar' && last.check !== undefined && !isSingleTask(state);
   if (found?.asks !== true || isRefused) return undefined;
+  const why = last.conflict === undefined ? found.detail : conflictWords(last.conflict);
   const question = {
     kind: 'stuck' as const,
-    summary: `${id} does not move: ${found.detail}`,
-    context: state.memory.recent.at(-1) ?? '',
+    summary: `${id} does not move: ${why}`,
+    context: last.words ?? '',
     options: stuckOptions,
     question: `How should ${id} go on?`,
   };
-  const because = `${found.detail}; its prompt said so, and it did not help`;
+  const because = `${why}; its prompt said so, and it did not help`;
   const asked = askOrBlock(state, question, because, last);
   if (isSingleTask(state)) return asked;
   // Of a list the others go on, and three that stand still in a row end the loop (ADR 5).
