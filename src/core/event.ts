@@ -53,6 +53,8 @@ export interface Escalation {
   readonly id: string;
   readonly kind: EscalationKind;
   readonly task?: string;
+  /** Of the task. Absent before 0.5. */
+  readonly title?: string;
   readonly iteration?: number;
   /** With kind `agent`: the one that cannot work; others of the chain go on meanwhile. */
   readonly performer?: string;

@@ -208,18 +208,19 @@ export function reportedAfter(
 /** Of all tasks together: some work side by side. */
 const stepsMax = 64;
 
-const trailOf = ({ trail }: State, task: string): readonly TrailStep[] => trail.filter(one => one.task === task);
+export const trailOf = ({ trail }: State, task: string): readonly TrailStep[] => trail.filter(one => one.task === task);
 
 type Ended = EventOf<'iteration.ended'>;
 
 /** Before its files are saved and its claim is checked. */
-const stepOf = ({ iteration, task, failure, echo, excerpt, report }: Omit<Ended, 'at'>): TrailStep => ({
+const stepOf = ({ iteration, task, failure, echo, excerpt, report, unclaimed }: Omit<Ended, 'at'>): TrailStep => ({
   iteration,
   task,
   said: failure === undefined ? echo : comparable(excerpt),
   error: failure && echo,
   report: report && comparable(report.completed.join('; ')),
   words: failure?.detail ?? excerpt,
+  unclaimed,
 });
 
 const withStep = (state: State, iteration: number, part: Partial<TrailStep>): State => ({

@@ -132,6 +132,8 @@ export interface TrailStep extends Step {
   readonly iteration: number;
   /** Its last words as they were, for a question about it. */
   readonly words?: string;
+  /** It ended well, and nothing it said claims the task. */
+  readonly unclaimed?: boolean;
   /** Its work could not be merged beside that of others. */
   readonly conflict?: MergeConflict;
 }

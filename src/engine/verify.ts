@@ -3,7 +3,7 @@
 import type { CheckOutcome, Question } from '../core/input.ts';
 import { allTasks, type Doubt, findTask, type MergeConflict } from '../core/task.ts';
 import type { Span } from '../git/checkpoints.ts';
-import type { Conflicted } from '../git/refusal.ts';
+import type { Conflicts } from '../git/forks.ts';
 import { halfWorkOf, look } from './checkpoints.ts';
 import { documentAfter } from './document.ts';
 import { directoryOf, type EffectContext, noGit, type Perform } from './engine.ts';
@@ -150,7 +150,7 @@ function whyNot(ran: Exclude<Ran, { type: 'stopped' }>, isTogether: boolean): st
   return red && `${how}the check "${red.name}" failed:\n${red.detail}`;
 }
 
-const conflictIn = ({ conflicts = [], others = [] }: Partial<Pick<Conflicted, 'conflicts' | 'others'>>): MergeConflict | undefined =>
+const conflictIn = ({ conflicts = [], others = [] }: Conflicts): MergeConflict | undefined =>
   conflicts.length === 0 ? undefined : { paths: conflicts.slice(0, 20), others };
 
 /** One result at a time: what others did is merged into the fork and proven there before the branch moves. */

@@ -26,7 +26,7 @@ export interface Standstill extends Repetition {
 
 const windowSteps = 16;
 /** So many iterations in a row without anything new: a person is asked. The first of them is told. */
-const barrenMax = 3;
+export const barrenMax = 3;
 /** Or so many of the last six. */
 const barrenOf = { count: 4, of: 6 } as const;
 const returnsMax = 2;

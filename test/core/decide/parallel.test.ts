@@ -57,7 +57,10 @@ describe('work that cannot be merged', () => {
   const why = 'its work conflicts with A in done.txt';
 
   it('given the same conflict again and again, then the question and the blocked task name it as the reason', () => {
-    const story = new Story({ ...sideBySide, checks: ['x'], limits: { attemptsPerTaskMax: 9 } }, [spec('A'), spec('B')]);
+    const story = new Story({ ...sideBySide, checks: ['x'], limits: { attemptsPerTaskMax: 9 } }, [
+      spec('A'),
+      spec('B'),
+    ]);
     for (let at = 0; at < 4; at += 1) refused(story);
     const asked = only(story.begin('B'), 'escalation.raised').escalation;
     expect(asked.summary).toBe(`B does not move: ${why}`);
@@ -65,7 +68,10 @@ describe('work that cannot be merged', () => {
   });
 
   it('given attempts that are used up by it, then the blocked task says so, and it is counted', () => {
-    const story = new Story({ ...sideBySide, checks: ['x'], limits: { attemptsPerTaskMax: 2 } }, [spec('A'), spec('B')]);
+    const story = new Story({ ...sideBySide, checks: ['x'], limits: { attemptsPerTaskMax: 2 } }, [
+      spec('A'),
+      spec('B'),
+    ]);
     for (let at = 0; at < 2; at += 1) refused(story);
     expect(story.task('B')).toMatchObject({ status: 'blocked', blockedBecause: expect.stringContaining(why) });
     const view = new MetricsView();

@@ -28,7 +28,9 @@ describe('the same error', () => {
 
   it('given a failure that is asked about or blocks the task, then nothing waits for a next try, and the error is said once', () => {
     const story = new Story(three);
-    const waits = [1, 2, 3].map(() => only(story.iteration('A', failed('process', 'segfault at 0x0')), 'iteration.ended'));
+    const waits = [1, 2, 3].map(() =>
+      only(story.iteration('A', failed('process', 'segfault at 0x0')), 'iteration.ended'),
+    );
     expect(waits.map(one => one.waitFor)).toEqual(['backoff', 'backoff', undefined]);
     expect(story.effectKeys()).toContain('begin:B');
     expect(waits[2]?.repetition?.detail).toBe('the same error 3 times in a row');
