@@ -17,7 +17,7 @@ const countLines = (texts: readonly string[]): number => texts.join('\n').split(
 export function questionCard(escalation: Escalation, style: Style, rest?: string): string {
   const { id, kind, task, title = '', summary, context, options, question } = escalation;
   const about = [questionKinds[kind], ...(task === undefined ? [] : [task])].join(', ');
-  const titled = title === '' || title === task || summary.includes(title) ? [] : [`${task}: ${visible(title)}`];
+  const titled = title === '' || title === task ? [] : [`${task}: ${visible(title)}`];
   const columns = style.columns();
   const headline = wrapped(`${style.marks.ask} ${id} needs you (${about}): ${summary}`, columns - clockColumns);
   const below = [

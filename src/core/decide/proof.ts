@@ -29,7 +29,7 @@ function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOu
   const { sameErrorsToEscalate: most } = state.settings;
   const { times } = refusalOf(state, task, takeLastCharacters(refused.detail, 2_000));
   if (movesOn(withRefusal(state, { iteration, detail: takeLastCharacters(refused.detail, 2_000) }), task)) return [];
-  const spent = blockIfSpent(state, task);
+  const spent = blockIfSpent(state, task, undefined, `the check "${refused.name}" failed`);
   if (spent.length > 0 || most === null || times < most || refused.silent || triesAnew(state, task)) return spent;
   const question: Question = {
     kind: 'stuck',
