@@ -10,7 +10,7 @@ import { worktreeOf } from '../app/session/repository.ts';
 import { everyPerformer, type Settings } from '../core/settings.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
-import { barrenMax } from '../messages/progress.ts';
+import { patience } from '../messages/progress/progress.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import { dayAndTime } from './output/time.ts';
@@ -35,8 +35,8 @@ function moneyWords(
 
 /** A task that stands still is asked about before that limit ends it. */
 const askedBefore = ({ policy, limits }: Settings): string =>
-  policy.tasks === 'one' && (limits.noProgressIterations ?? 0) > barrenMax
-    ? ` (you are asked after ${barrenMax} that bring nothing new)`
+  policy.tasks === 'one' && (limits.noProgressIterations ?? 0) > patience.barren.asks
+    ? ` (you are asked after ${patience.barren.asks} that bring nothing new)`
     : '';
 
 function limitWords(settings: Settings, agents: readonly AgentFacts[]): string {

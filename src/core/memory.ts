@@ -1,10 +1,11 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
-import { findStandstill, isNewWork, isProgress, type Standstill } from '../messages/progress.ts';
+import { findStandstill, isNewWork, isProgress, type Standstill } from '../messages/progress/progress.ts';
 import { type NotedObstacle, type Phase, phases, type Report } from '../messages/report.ts';
 import { comparable } from '../messages/said.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
+import { isNoFaultOfTask } from './failure.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
 import type { MergeConflict, TrailStep } from './task.ts';
 
@@ -228,10 +229,11 @@ const withStep = (state: State, iteration: number, part: Partial<TrailStep>): St
   trail: state.trail.map(one => (one.iteration === iteration ? { ...one, ...part } : one)),
 });
 
-export const withEnded = (state: State, event: Omit<Ended, 'at'>): State => ({
-  ...state,
-  trail: [...state.trail, stepOf(event)].slice(-stepsMax),
-});
+/** What the provider or the network did is no step of the task. */
+export const withEnded = (state: State, event: Omit<Ended, 'at'>): State =>
+  event.failure !== undefined && isNoFaultOfTask(event.failure)
+    ? state
+    : { ...state, trail: [...state.trail, stepOf(event)].slice(-stepsMax) };
 
 /** A person looked at it, it is over, or its files are others: what comes is compared with nothing before. */
 export const withoutTrail = (state: State, task: string): State =>
@@ -250,10 +252,11 @@ export const withRefusal = (state: State, { iteration, detail }: { iteration: nu
 export const withConflict = (state: State, iteration: number, conflict: MergeConflict | undefined): State =>
   conflict === undefined ? state : withStep(state, iteration, { conflict });
 
-/** How many of the newest iterations of the task failed for the same error: others work beside it. */
-export function sameErrorsOf(state: State, task: string): number {
+/** How often in a row the task failed for the error of this iteration: others work beside it. */
+export function sameErrorsOf(state: State, { task, iteration }: Pick<TrailStep, 'task' | 'iteration'>): number {
   const trail = trailOf(state, task);
-  const error = trail.at(-1)?.error;
+  const last = trail.at(-1);
+  const error = last?.iteration === iteration ? last.error : undefined;
   if (error === undefined || error === '') return 0;
   return trail.length - 1 - trail.findLastIndex(one => one.error !== error);
 }

@@ -76,10 +76,8 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   };
   const tidying = new Tidying(own, loop, options.folder);
   const restoreNow = async (order: RestoreOrder): Promise<Restored> => {
-    const { memory } = await placeOf();
-    const restored = await safely(async () => restore(await own(), loop, order));
-    delete memory.forced; // it may have brought back rules, by which other files are ignored
-    return withConflicts(restored);
+    delete (await placeOf()).memory.forced; // it may bring back rules, by which other files are ignored
+    return withConflicts(await safely(async () => restore(await own(), loop, order)));
   };
   return {
     warm() {

@@ -104,6 +104,9 @@ Made by \`npm run accuracy\`. What decides "done", "failed", "stuck", "tampered"
 * the third hold-out, written by other fresh readers. Its hashes (\`holdout/sha256\`) were committed before the rules changed
   again, its rows are counted and never looked at. "Unseen" is its first run, with the rules as they were then.
 
+A secret counts as leaked when eight characters in a row of it are left, one of them drawn at random: the prefix and the host of an
+address are public (the rows of the columns "unseen" were counted with the host).
+
 | detector | measure | wanted | own set | first hold-out, unseen | second, unseen | both now, read | third hold-out, unseen | now |
 |---|---|---|---|---|---|---|---|---|
 ${rows.map(row => row.line).join('\n')}
