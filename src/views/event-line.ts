@@ -5,7 +5,7 @@ import { everyPerformer } from '../core/settings.ts';
 import { isSingleTask, type State } from '../core/state.ts';
 import { findTask, proofWords } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
-import { formatDuration } from '../text/format.ts';
+import { formatDuration, someOf } from '../text/format.ts';
 import { lastLines, takeCharacters, visible } from '../text/text.ts';
 import { sentenceOf } from './timeline.ts';
 import { beginWords, reportWords } from './words.ts';
@@ -94,6 +94,18 @@ function endedLine(event: EventOf<'iteration.ended'>, state: State): EventLine |
   return { tone: outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
 }
 
+/** With the questions that it goes on with: elsewhere than at a terminal nobody shows them again. */
+function resumedLine(
+  event: EventOf<'loop.resumed'>,
+  { iterations, questions: { open } }: State,
+): EventLine | undefined {
+  if (iterations.begun === 0) return undefined;
+  const ids = open.map(one => one.id);
+  const asks =
+    ids.length === 0 ? '' : `; ${someOf(ids, 6)} ${ids.length === 1 ? 'waits' : 'wait'} for you (ralph inbox)`;
+  return { ...sentence(event), text: `${sentenceOf(event)}${asks}` };
+}
+
 /** The end of what a check printed says what failed. */
 const detailLinesMax = 15;
 
@@ -135,7 +147,7 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'action.intended': nothing,
   'review.answered': nothing,
   // Its beginning was recorded before, by an approval: nothing goes on yet.
-  'loop.resumed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
+  'loop.resumed': resumedLine,
   'limits.changed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
   'work.given-back': event =>
     event.count + event.kept.length === 0 && event.failed === undefined ? undefined : sentence(event),

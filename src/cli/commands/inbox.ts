@@ -1,5 +1,5 @@
 // `ralph inbox`: every question that waits for a human, by folder, this one first, with the command that answers it.
-import { askedQuestion } from '../../views/ending.ts';
+import { askedQuestion, leftWaiting } from '../../views/ending.ts';
 import { answerLine } from '../../views/question.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { questionCard, shownCard } from '../questions/card.ts';
@@ -22,7 +22,8 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
     }));
     return printJson(context, { questions: shown });
   }
-  if (questions.length === 0) context.say('Nothing waits for you.');
+  const left = word === undefined ? await leftHere(context) : undefined;
+  if (questions.length === 0 && left === undefined) context.say('Nothing waits for you.');
   const style = makeStyle(flags, process.stdout);
   const isFolded = process.stdout.isTTY === true && word === undefined;
   for (const [folder, group] of byFolder(questions)) {
@@ -32,5 +33,16 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
       context.print(`    ${answerLine(row.name, escalation)}\n`);
     }
   }
+  if (left !== undefined) context.print(left);
   return 0;
+}
+
+/** Of the newest loop of this folder, where it is over and has left questions open. */
+async function leftHere(context: Context): Promise<string | undefined> {
+  if (!context.hasLedger()) return undefined;
+  const loops = await context.loops();
+  const [newest] = await loops.ofFolder(context.directory);
+  const state = newest && (await loops.look(newest)).state;
+  const waits = state?.control.ended && leftWaiting(state);
+  return waits && `Loop ${state.loop.name} has ended; ${waits}`;
 }

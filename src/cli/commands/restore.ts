@@ -14,7 +14,7 @@ import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { standingCount } from '../../views/checkpoints.ts';
-import { reopenLine } from '../../views/ending.ts';
+import { newLoop, reopenLine } from '../../views/ending.ts';
 import { checkpointsOf, countOf, rowWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, senderOf, type Words } from '../context.ts';
 import { confirm, fitted, hanging, makeStyle, plain, type Style } from '../terminal.ts';
@@ -113,7 +113,8 @@ function nextWords({ state, isHeld, row }: CheckpointedLoop, { tasks = [] }: Rew
     return state.control.paused === undefined ? undefined : `ralph resume ${row.name}`;
   if (state.control.ended?.reason !== 'goal_achieved') return reopenLine(state) ?? `ralph resume ${row.name}`;
   const isOpen = tasks.some(one => one.status === 'pending');
-  return isOpen ? 'the command that you started it with; it begins a new loop' : undefined;
+  if (!isOpen) return undefined;
+  return state.mode.achieved === undefined ? `ralph resume ${row.name}` : newLoop;
 }
 
 /** Where nobody can be asked, the yes must be said by a flag. */

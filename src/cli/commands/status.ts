@@ -1,12 +1,13 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
-import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
+import { isBusy, type State } from '../../core/state.ts';
+import { progress } from '../../core/task.ts';
 import { formatDuration } from '../../text/format.ts';
-import { visible } from '../../text/text.ts';
-import { endingOf } from '../../views/ending.ts';
+import { endingOf, isTakenBack } from '../../views/ending.ts';
 import { healthOf, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
 import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { liveLine } from '../live.ts';
+import { aboutWords } from '../output/about.ts';
 import { questionCard, shownCard } from '../questions/card.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
 
@@ -57,9 +58,8 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const working = workerWords(liveness);
   const isAlive = working !== undefined;
   const worker = working ?? nobodyWords(state);
-  const standing = `${loopWords(state, liveness)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
-  const about = hasUserDocument(state) ? row.document : visible(state.loop.goal);
-  const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
+  const standing = `${loopWords(state, liveness)}${leftOutWords(state)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
+  const what = folded(`${row.name}  ${standing}  (${aboutWords(state, row.document)})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);
   const lines = state.control.ended
@@ -76,3 +76,18 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
 /** How a loop stands, in the word of the read model. */
 export const loopWords = (state: State, liveness: Liveness): string =>
   standingOf(state, liveness, Date.now()).replace('-', ' ');
+
+/** What a completed loop has left out. */
+const leftOutWords = ({ control: { ended }, tasks }: State): string => {
+  const { skipped } = progress(tasks);
+  return ended?.reason === 'goal_achieved' && skipped > 0 ? `, ${skipped} skipped` : '';
+};
+
+/** Why it ended, for lists: nobody may take what was left out, or taken back, for done. */
+export function endedByWords(state: State): string {
+  const { ended } = state.control;
+  if (ended === undefined) return '';
+  if (isTakenBack(state)) return `${progress(state.tasks).open} open again`;
+  const left = leftOutWords(state);
+  return left === '' ? ended.reason.replaceAll('_', ' ') : `done${left}`;
+}

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Look } from '../../app/loops/loops.ts';
 import { formatDuration, plural } from '../../text/format.ts';
-import { endingOf, isTakenBack, reopenLine } from '../../views/ending.ts';
+import { endingOf, isTakenBack, newLoop, reopenLine } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
 import type { Context } from '../context.ts';
 import { type OpenQuestion, openQuestions } from '../questions/open.ts';
@@ -75,7 +75,7 @@ function newsOf({ row: { name }, state }: Look, now: number): readonly string[] 
 function nextOf({ row: { name }, state }: Look): readonly string[] {
   const { ended } = state.control;
   if (ended === undefined) return state.questions.open.length > 0 ? [] : [`Next here: ralph resume ${name}`];
-  if (isTakenBack(state)) return ['Next here: the command that you started it with'];
+  if (isTakenBack(state)) return [`Next here: ${reopenLine(state) ?? newLoop}`];
   if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) return [`All done: ralph report ${name}`];
   return [`Next here: ${reopenLine(state) ?? `ralph report ${name}`}`];
 }

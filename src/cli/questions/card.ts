@@ -2,6 +2,7 @@
 
 import type { Escalation } from '../../core/event.ts';
 import { plural } from '../../text/format.ts';
+import { visible } from '../../text/text.ts';
 import { questionKinds } from '../../views/question.ts';
 import { hanging, type Style, wrapped } from '../terminal.ts';
 
@@ -14,8 +15,9 @@ const countLines = (texts: readonly string[]): number => texts.join('\n').split(
 
 /** `rest`: how to see all of it where the screen is too small; without one nothing is folded. */
 export function questionCard(escalation: Escalation, style: Style, rest?: string): string {
-  const { id, kind, task, summary, context, options, question } = escalation;
+  const { id, kind, task, title = '', summary, context, options, question } = escalation;
   const about = [questionKinds[kind], ...(task === undefined ? [] : [task])].join(', ');
+  const titled = title === '' || title === task ? [] : [`${task}: ${visible(title)}`];
   const columns = style.columns();
   const headline = wrapped(`${style.marks.ask} ${id} needs you (${about}): ${summary}`, columns - clockColumns);
   const below = [
@@ -23,12 +25,13 @@ export function questionCard(escalation: Escalation, style: Style, rest?: string
     ...(question === '' ? [] : [hanging('    ', question, columns)]),
   ];
   const details = context === '' ? [] : wrapped(context, columns - 7);
-  const room = Math.max(detailRowsMin, style.rows() - headline.length - countLines(below) - askingRows);
+  const room = Math.max(detailRowsMin, style.rows() - headline.length - titled.length - countLines(below) - askingRows);
   const isFolded = rest !== undefined && details.length > room;
   const more = details.length - room + 1;
   const shown = isFolded ? [...details.slice(0, room - 1), `(${plural(more, 'line')} more: ${rest})`] : details;
   return [
     style.paint('attention', headline.join('\n    ')),
+    ...titled.flatMap(line => wrapped(line, columns - 5)).map(line => `    ${line}`),
     ...shown.map(line => `    | ${line}`.trimEnd()),
     ...below,
   ].join('\n');

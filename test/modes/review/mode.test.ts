@@ -93,7 +93,12 @@ describe('a review through the core', () => {
       const events = story.iteration('R1-adversarial', says('Looks fine to me. 100 %!'));
       expect(only(events, 'signal.read')).toMatchObject({ accepted: false, signal: 'review' });
     }
-    expect(story.task('R1-adversarial').status).toBe('blocked');
+    expect(story.task('R1-adversarial')).toMatchObject({
+      status: 'blocked',
+      blockedBecause: expect.stringMatching(/3 attempts .*; the last answer: There is no <review> block/),
+    });
+    const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
+    expect(escalation.context).toContain('There is no <review> block');
     expect(ending(story)?.reason).not.toBe('goal_achieved');
     expect(begun(story)).toEqual([]);
   });
