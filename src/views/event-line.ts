@@ -132,6 +132,8 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'checkpoint.made': changedByReader,
   'work.set-aside': event =>
     event.count + event.kept.length === 0 ? undefined : { tone: 'attention', text: sentenceOf(event) },
+  'proof.screened': event =>
+    event.refused || event.doubts.length + event.restored.length > 0 ? sentence(event) : undefined,
   'checkpoint.asked': byPerson,
   'restore.asked': byPerson,
   'tasks.loaded': (event, state) => {

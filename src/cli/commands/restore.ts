@@ -165,7 +165,10 @@ async function carryOut(
     context.say('Dry run: nothing was changed.');
     return 0;
   }
-  if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) return 130;
+  if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) {
+    context.say('Nothing was changed.');
+    return 130;
+  }
   const done = await rewind(loop, senderOf(context), order);
   report(context, loop, order, done);
   return printed(done);

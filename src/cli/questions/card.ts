@@ -3,7 +3,7 @@
 import type { Escalation } from '../../core/event.ts';
 import { plural } from '../../text/format.ts';
 import { questionKinds } from '../../views/question.ts';
-import { hanging, type Style, wrapped } from '../terminal.ts';
+import { fitted, hanging, type Style, wrapped } from '../terminal.ts';
 
 const clockColumns = '[00:00:00] '.length + 1;
 /** The card is seen whole together with the line that asks and what it may be answered. */
@@ -12,10 +12,21 @@ const detailRowsMin = 3;
 
 const countLines = (texts: readonly string[]): number => texts.join('\n').split('\n').length;
 
+const kindWords = ({ kind, task }: Escalation): string =>
+  [questionKinds[kind], ...(task === undefined ? [] : [task])].join(', ');
+
+/** One of several, in one line; `loop`: of one that must be named. */
+export const questionLine = (escalation: Escalation, style: Style, loop?: string): string =>
+  fitted(
+    `  ${style.marks.ask} ${loop === undefined ? '' : `${loop}/`}${escalation.id} (${kindWords(escalation)}): ${escalation.summary}`,
+    style.columns() - 1,
+    style,
+  );
+
 /** `rest`: how to see all of it where the screen is too small; without one nothing is folded. */
 export function questionCard(escalation: Escalation, style: Style, rest?: string): string {
-  const { id, kind, task, summary, context, options, question } = escalation;
-  const about = [questionKinds[kind], ...(task === undefined ? [] : [task])].join(', ');
+  const { id, summary, context, options, question } = escalation;
+  const about = kindWords(escalation);
   const columns = style.columns();
   const headline = wrapped(`${style.marks.ask} ${id} needs you (${about}): ${summary}`, columns - clockColumns);
   const below = [
