@@ -66,7 +66,8 @@ export function cliPage(table: Table): string {
       '`ralph` alone prints an overview, `ralph help COMMAND` the flags and examples of one command, `ralph version` (also',
       '`-v`, `--version`) the version. Data goes to standard output, messages to standard error.',
       '`[loop]` is a name, an id, or the start of either; without one, the newest loop of this folder is meant, and where this',
-      'folder has none, the newest of all by a command that only looks; `audit verify` means every loop then.',
+      'folder has none, the newest of all by a command that only looks; `audit verify` means every loop then. A loop whose name',
+      'another loop of this machine has gets an ending to it (`shop-0d3d20`).',
       `\`ralph help TOPIC\` explains ${Object.keys(topics)
         .map(name => `\`${name}\``)
         .join(', ')}.`,
