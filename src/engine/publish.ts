@@ -7,7 +7,6 @@ import type { ModeView, ViewFile } from '../modes/mode.ts';
 import { isoTime } from '../text/format.ts';
 import type { Engine } from './engine.ts';
 import { LedgerFold } from './ledger-fold.ts';
-import { storageFailure } from './recorder.ts';
 
 const everyMs = 1_000;
 /** A report holds every task: one of thousands is written again after a while, and when the run is over. */
@@ -110,7 +109,7 @@ async function standing(path: string): Promise<string> {
 }
 
 const whyWords = (error: unknown): string =>
-  storageFailure(error)?.kind === 'disk-full' ? 'the disk is full' : (error as Error).message;
+  (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'the disk is full' : (error as Error).message;
 
 /** Undefined: written, or already there. Else why it was not; it never throws, for a view is in nobody's way. */
 export async function putView(roots: readonly string[], file: ViewFile): Promise<string | undefined> {

@@ -17,8 +17,9 @@ const shownMax = 50;
 function partsOf({ row, state, held }: Look): readonly string[] {
   const { done, total } = progress(state.tasks);
   const asks = state.control.ended === undefined && state.questions.open.length > 0;
-  const label = loopWords(state, livenessOf(state.control.ended !== undefined, held));
-  const standing = !asks ? label : label === 'running' ? `${label}, needs you` : 'needs you';
+  const liveness = livenessOf(state.control.ended !== undefined, held);
+  const label = loopWords(state, liveness);
+  const standing = !asks ? label : liveness.is === 'held' ? `${label}, needs you` : 'needs you';
   const what = hasUserDocument(state) ? row.document : visible(state.loop.goal);
   const reason = (row.reason ?? '').replaceAll('_', ' ');
   return [row.name, standing, `${done}/${total}`, reason, dayAndTime(row.startedAt), what];
