@@ -1,5 +1,6 @@
 // Live view of a running loop: a line for everything that matters, and one live line below them.
 
+import { assessHealth } from '../core/health.ts';
 import { waitingFor } from '../core/next.ts';
 import { forecastCost } from '../core/spend.ts';
 import { activeMsAt, initialState, isSingleTask, type State } from '../core/state.ts';
@@ -39,8 +40,10 @@ export function waitWords(state: State, now: number): string | undefined {
 
 /** Of a loop on which nobody works, nothing is healthy or ill. */
 function healthPart(state: State, now: number, workedUntil: number): readonly { text: string; goes: number }[] {
-  const health = healthNow(state, now).state;
-  return workedUntil < now ? [] : [{ text: health, goes: health === 'healthy' ? 2 : 0 }];
+  const health = assessHealth(state, now).state;
+  // What waits for a person stands in the line already, and is no health that anybody would call healthy.
+  const isSaid = healthNow(state, now).state !== health;
+  return workedUntil < now || isSaid ? [] : [{ text: health, goes: health === 'healthy' ? 2 : 0 }];
 }
 
 /** `4/10 tasks, 1 skipped, 2 blocked` */

@@ -1,4 +1,5 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
+import { assessHealth } from '../../core/health.ts';
 import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
 import { formatDuration } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
@@ -29,7 +30,7 @@ function openLines(state: State, liveness: Liveness, process: string, style: Sty
     liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
     ...(isAlive && isBusy(state) ? [`at work    ${workWords(state, now)}`] : []),
     `process    ${process}`,
-    ...(isAlive && (isBusy(state) || health.state !== 'healthy')
+    ...(isAlive && (isBusy(state) || assessHealth(state, now).state !== 'healthy')
       ? [`health     ${health.state}: ${health.because}`]
       : []),
     ...Object.entries(state.performers.permissionModes ?? {}).map(([name, mode]) => `may do     ${name}: ${mode}`),
