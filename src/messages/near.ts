@@ -47,7 +47,7 @@ function endsTask(clause: string, task: string): boolean {
   );
 }
 
-const isOfAPart = /\b(?:implement|resolv|clos)|for now/i;
+const isOfAPart = /\b(?:implement(?!ation)|resolv|clos)|for now/i;
 
 /** It says that something is over, without the name of anything. */
 const endsSomething = (clause: string): boolean =>
@@ -89,21 +89,30 @@ type Key = `${'done' | 'promise' | 'checkbox' | 'report' | 'escalate' | 'handoff
 const names: Readonly<Partial<Record<Key, readonly string[]>>> = {
   promiseRefused: ['promise'],
   reportRefused: ['report'],
-  escalateRefused: ['escalate', 'escalation', 'question'],
-  handoffRefused: ['handoff'],
+  escalateRefused: ['escalate', 'escalation', 'question', 'ask'],
+  handoffRefused: ['handoff', 'handover'],
 };
-const tag = /(?:[<[{]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
-const label = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
+const tag = /(?:[<[{@]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
+const label = /^[^\p{L}\p{N}\n<`]{0,10}(?:\p{L}{2,15}ing )?(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
+/** A heading, or a word alone on its line. */
+const alone = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})[^\p{L}\p{N}\n]{0,5}$/gmu;
 const slipsMax = 2;
 const shortNameChars = 6;
+const nameCharsMin = 5;
 
 const means = (said: string, name: string): boolean =>
-  said.endsWith(name) || editDistance(said, name) <= (name.length > shortNameChars ? slipsMax : 1);
+  said === name ||
+  (name.length >= nameCharsMin && said.endsWith(name)) ||
+  (name.length >= nameCharsMin && editDistance(said, name) <= (name.length > shortNameChars ? slipsMax : 1));
 
 /** A tag or a label that means the form of this key. */
 function isCalled(text: string, key: Key): boolean {
-  const said = [...text.matchAll(tag), ...(key === 'reportRefused' ? [] : text.matchAll(label))];
-  return said.some(([, word = '']) => names[key]?.some(name => means(squeeze(word), name)));
+  const found = [
+    ...text.matchAll(tag),
+    ...(key === 'reportRefused' ? [] : [...text.matchAll(label), ...text.matchAll(alone)]),
+  ];
+  const said = new Set(found.map(([, word = '']) => squeeze(word)));
+  return [...said].some(word => names[key]?.some(name => means(word, name)));
 }
 
 /** The token begins the line, or a sentence of it; in the middle of one it is only spoken of. */

@@ -218,6 +218,6 @@ export function isAnnounced(text: string, above: Above, first: number, isList: b
     );
   const isColon = /[:：]$/.test(line);
   if (!isColon && !/[,，、]$/.test(line)) return false;
-  if (isCondition.test(line)) return true;
+  if (isCondition.test(line) || (isColon && negates.test(line))) return true;
   return isColon && blanks <= (isList ? 1 : 0) && !isHeading(line.slice(0, -1));
 }

@@ -16,8 +16,8 @@ const inward = (name: string, value: unknown): unknown =>
   typeof value === 'string' && /^at$|(?:At|Until)$/.test(name) ? Date.parse(value) : value;
 
 const repository = resolve(import.meta.dirname, '../..');
-const program = join(repository, 'dist/ralph.cjs');
-const pinnedNode = join(nodeFolder, 'node');
+export const program = join(repository, 'dist/ralph.cjs');
+export const pinnedNode = join(nodeFolder, 'node');
 
 interface Told {
   readonly code: number | null;
@@ -38,7 +38,10 @@ interface Following {
 }
 
 export interface LivePlace {
+  readonly root: string;
   readonly project: string;
+  readonly temporary: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly mock: Mock;
   /** A tool call that goes on for minutes and holds the lock. */
   readonly longCommand: string;
@@ -226,7 +229,10 @@ export async function makePlace({
     '100ms',
   ];
   return {
+    root,
     project,
+    temporary,
+    env: all,
     mock,
     words: stage.words,
     longCommand: `perl '${join(import.meta.dirname, 'hold.pl')}' '${lock}' '${sign}'`,
