@@ -18,6 +18,7 @@ import type { Command } from '../core/input.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { jsonText } from './output/json.ts';
+import { dayAndTime } from './output/time.ts';
 import { folded, shownOn } from './terminal.ts';
 
 interface LedgerUse {
@@ -222,7 +223,7 @@ export const placeOf = ({ env, directory, home }: Context) => ({ env, directory,
 
 /** Says who is at work already. */
 export function sayHeld({ say }: Context, { holder, since }: Lease): number {
-  say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
+  say(`ralph: process ${holder.pid} on ${holder.host} works on this loop since ${dayAndTime(since)}.`);
   say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
   return 9;
 }

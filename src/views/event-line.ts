@@ -5,6 +5,7 @@ import { everyPerformer } from '../core/settings.ts';
 import { isSingleTask, type State } from '../core/state.ts';
 import { findTask, proofWords } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
+import { doneLine } from '../messages/blocks.ts';
 import { formatDuration, someOf } from '../text/format.ts';
 import { lastLines, takeCharacters, visible } from '../text/text.ts';
 import { sentenceOf } from './timeline.ts';
@@ -109,6 +110,13 @@ function resumedLine(
 /** The end of what a check printed says what failed. */
 const detailLinesMax = 15;
 
+/** What was almost a claim is explained to the agent in its next prompt, with every mark of it: a person hears that it is none. */
+function refusedWords({ signal, text, task, because }: EventOf<'signal.read'>): string {
+  if (signal === 'done' && text === '')
+    return `the agent wrote no line "${doneLine(task)}" of its own; its next prompt shows how`;
+  return `${signal === 'review' ? `${task}: ` : ''}${because}`; // reviewers look side by side
+}
+
 const sentence = (event: Event): EventLine => ({ tone: 'quiet', text: sentenceOf(event) });
 const nothing = (): undefined => undefined;
 /** What Ralph asks of itself shows by what comes of it. */
@@ -130,13 +138,14 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
       detail: lastLines(detail, detailLinesMax, `ralph task show ${task} --loop ${loop.name}`),
     };
   },
-  // Reviewers look side by side: who is meant must be said.
-  'signal.read': ({ accepted, signal, task, because }, _state, { failed }) =>
-    accepted ? undefined : { tone: 'attention', text: `${failed} ${signal === 'review' ? `${task}: ` : ''}${because}` },
+  'signal.read': (event, _state, { failed }) =>
+    event.accepted ? undefined : { tone: 'attention', text: `${failed} ${refusedWords(event)}` },
   'escalation.raised': ({ escalation }) => ({ tone: 'attention', text: escalation.summary, escalation }),
   'checkpoint.made': changedByReader,
   'work.set-aside': event =>
     event.count + event.kept.length === 0 ? undefined : { tone: 'attention', text: sentenceOf(event) },
+  'proof.screened': event =>
+    event.refused || event.doubts.length + event.restored.length > 0 ? sentence(event) : undefined,
   'checkpoint.asked': byPerson,
   'restore.asked': byPerson,
   'tasks.loaded': (event, state) => {

@@ -87,11 +87,11 @@ describe('questions of several folders', () => {
       await askedIn(place, 'one', 'two');
       const inOne = await place.ralph(['inbox'], { cwd: join(place.project, 'one') });
       expect(inOne.stdout).toMatch(
-        /^This folder:\n[\s\S]*answer one\/E1[\s\S]*\n\S*\/project\/two:\n[\s\S]*answer two\/E1/,
+        /^This folder:\n[\s\S]*answer one\/E1[\s\S]*\n\S*\/project\/two:\n {2}\? two\/E1 \(stuck, [^\n]*\n$/,
       );
       const inTwo = await place.ralph(['inbox'], { cwd: join(place.project, 'two') });
       expect(inTwo.stdout).toMatch(
-        /^This folder:\n[\s\S]*answer two\/E1[\s\S]*\n\S*\/project\/one:\n[\s\S]*answer one\/E1/,
+        /^This folder:\n[\s\S]*answer two\/E1[\s\S]*\n\S*\/project\/one:\n {2}\? one\/E1 \(stuck, [^\n]*\n$/,
       );
     }));
 

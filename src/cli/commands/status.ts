@@ -1,4 +1,5 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
+import { assessHealth } from '../../core/health.ts';
 import { isBusy, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { formatDuration } from '../../text/format.ts';
@@ -8,7 +9,7 @@ import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { liveLine } from '../live.ts';
 import { aboutWords } from '../output/about.ts';
-import { questionCard, shownCard } from '../questions/card.ts';
+import { questionCard, questionLine, shownCard } from '../questions/card.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
 
 function workWords(state: State, now: number): string {
@@ -30,7 +31,7 @@ function openLines(state: State, liveness: Liveness, process: string, style: Sty
     liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
     ...(isAlive && isBusy(state) ? [`at work    ${workWords(state, now)}`] : []),
     `process    ${process}`,
-    ...(isAlive && (isBusy(state) || health.state !== 'healthy')
+    ...(isAlive && (isBusy(state) || assessHealth(state, now).state !== 'healthy')
       ? [`health     ${health.state}: ${health.because}`]
       : []),
     ...Object.entries(state.performers.permissionModes ?? {}).map(([name, mode]) => `may do     ${name}: ${mode}`),
@@ -45,7 +46,7 @@ function workerWords(liveness: Liveness): string | undefined {
 }
 
 function nobodyWords({ questions, loop }: State): string {
-  const then = questions.open.length > 0 ? 'answer below, then' : 'go on:';
+  const then = questions.open.length > 0 ? 'answer first (ralph inbox), then' : 'go on:';
   return `NONE: no process works on it; ${then} ralph resume ${loop.name}`;
 }
 
@@ -67,10 +68,20 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     : openLines(state, liveness, worker, style);
   for (const line of lines) context.print(`  ${line}`);
   if (state.control.ended || state.questions.open.length === 0) return 0;
-  for (const escalation of state.questions.open)
-    context.out(process.stdout.isTTY ? shownCard(escalation, row.name, style) : questionCard(escalation, style));
-  context.print(`  ${ending.next.at(-1) ?? ''}`);
+  printQuestions(context, state, style, ending.next.at(-1) ?? '');
   return 0;
+}
+
+/** One is shown whole; several in a line each, so that how the loop stands is still on the screen. */
+function printQuestions(context: Context, { questions: { open }, loop }: State, style: Style, answer: string): void {
+  const [only, ...others] = open;
+  if (only !== undefined && others.length === 0) {
+    context.out(process.stdout.isTTY ? shownCard(only, loop.name, style) : questionCard(only, style));
+    context.print(`  ${answer}`);
+    return;
+  }
+  for (const one of open) context.out(style.paint('attention', questionLine(one, style)));
+  context.print('  Read and answer them: ralph inbox');
 }
 
 /** How a loop stands, in the word of the read model. */

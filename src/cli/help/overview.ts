@@ -13,14 +13,16 @@ import { folded, oneLine } from '../terminal.ts';
 
 export const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
 
-  ralph demo                see a whole loop in a minute, no key needed
-  ralph run "GOAL" | FILE   a goal, PRD, prompt, checklist; again: resumes
-  ralph init | interview | execute NAME     a project, from brief to end
-  ralph plan approve | run, review FILE, task list    steps; reviewers; tasks
-  ralph status | inbox | answer | pause | resume | stop | tell   watch, steer
-  ralph diff | undo | checkpoint list       what it changed, and the way back
-  ralph report | explain | logs | events | loops list   what happened, why
-  ralph doctor | agents list | help COMMAND     what is installed; every flag
+  ralph demo            a whole loop in a minute, no key
+  ralph run FILE        PRD, checklist, prompt, or "GOAL"; again: resumes
+  ralph status          inbox, answer, tell, pause, resume, stop
+  ralph diff            what it changed; undo, checkpoint list
+  ralph report          explain, logs, events, loops list
+  ralph task list       add, skip, retry, import, export
+  ralph review FILE     reviewers and fixes until all agree
+  ralph init NAME       a project: then interview, execute
+  ralph plan show FILE  steps with tools; approve, run
+  ralph doctor          agents, config, notes; help COMMAND
 `;
 
 /** The newest project of `ralph init` that nobody has been asked about yet. */

@@ -4,7 +4,7 @@ import type { Escalation } from '../../core/event.ts';
 import { plural } from '../../text/format.ts';
 import { visible } from '../../text/text.ts';
 import { questionKinds } from '../../views/question.ts';
-import { hanging, type Style, wrapped } from '../terminal.ts';
+import { fitted, hanging, type Style, wrapped } from '../terminal.ts';
 
 const clockColumns = '[00:00:00] '.length + 1;
 /** The card is seen whole together with the line that asks and what it may be answered. */
@@ -13,10 +13,21 @@ const detailRowsMin = 3;
 
 const countLines = (texts: readonly string[]): number => texts.join('\n').split('\n').length;
 
+const kindWords = ({ kind, task }: Escalation): string =>
+  [questionKinds[kind], ...(task === undefined ? [] : [task])].join(', ');
+
+/** One of several, in one line; `loop`: of one that must be named. */
+export const questionLine = (escalation: Escalation, style: Style, loop?: string): string =>
+  fitted(
+    `  ${style.marks.ask} ${loop === undefined ? '' : `${loop}/`}${escalation.id} (${kindWords(escalation)}): ${escalation.summary}`,
+    style.columns() - 1,
+    style,
+  );
+
 /** `rest`: how to see all of it where the screen is too small; without one nothing is folded. */
 export function questionCard(escalation: Escalation, style: Style, rest?: string): string {
-  const { id, kind, task, title = '', summary, context, options, question } = escalation;
-  const about = [questionKinds[kind], ...(task === undefined ? [] : [task])].join(', ');
+  const { id, task, title = '', summary, context, options, question } = escalation;
+  const about = kindWords(escalation);
   const titled = title === '' || title === task ? [] : [`${task}: ${visible(title)}`];
   const columns = style.columns();
   const headline = wrapped(`${style.marks.ask} ${id} needs you (${about}): ${summary}`, columns - clockColumns);

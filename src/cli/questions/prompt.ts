@@ -2,7 +2,7 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
-import { plural } from '../../text/format.ts';
+import { anyOf, plural } from '../../text/format.ts';
 import { answerLine, isChoice, isOption, questionKinds } from '../../views/question.ts';
 import type { LiveView } from '../live.ts';
 import { hanging, type Style } from '../terminal.ts';
@@ -23,19 +23,16 @@ function countWords(options: number): string {
   return options === 1 ? 'There is only option 1.' : `There are only ${options} options.`;
 }
 
-function readReply(text: string, options: number, onlyChoice: boolean): Reply {
+function readReply(text: string, escalation: Escalation): Reply {
+  const options = escalation.options.length;
   const word = text.trim().toLowerCase();
   if (word === '' || word === '?') return { kind: 'show', isWhole: word === '?' };
   const option = /^[1-9]$/.test(word) ? Number(word) : undefined;
   if (option !== undefined)
     return option <= options ? { kind: 'option', option } : { kind: 'invalid', why: countWords(options) };
   const kind = kinds.find(one => word === one || word === one[0]);
-  if (onlyChoice && kind !== 'skip' && kind !== 'abort')
-    return {
-      kind: 'invalid',
-      why: 'Type a number, s (leave it out) or a (end the loop): nothing is done twice on a guess.',
-    };
-  return kind === undefined ? { kind: 'invalid', why: 'Type a number, c, s, r or a.' } : { kind };
+  const isRefused = isChoice(escalation) && kind !== 'skip' && kind !== 'abort';
+  return kind === undefined || isRefused ? { kind: 'invalid', why: keysLine(escalation) } : { kind };
 }
 
 /** What may be typed: each key and what it does. */
@@ -56,6 +53,13 @@ function keysOf(escalation: Escalation): readonly (readonly [string, string])[] 
     ...left.map(([key, does]) => [key, does] as const),
     ['?', 'all of the question'],
   ];
+}
+
+/** The same keys as below the question, and why there are so few. */
+function keysLine(escalation: Escalation): string {
+  const keys = anyOf(keysOf(escalation).map(([key]) => key));
+  const why = isChoice(escalation) ? ' Nothing is done twice on a guess.' : '';
+  return `Type ${keys}; Enter alone shows the question again.${why}`;
 }
 
 /** The question as the screen holds it, or all of it, with what may be typed. */
@@ -86,7 +90,7 @@ async function replyTo(
   const { prompt, show } = terms;
   for (;;) {
     const text = await lines.question(prompt(), { signal: stop });
-    const reply = readReply(text, escalation.options.length, isChoice(escalation));
+    const reply = readReply(text, escalation);
     if (reply.kind === 'invalid') process.stderr.write(`${reply.why}\n`);
     else if (reply.kind === 'show') show(reply.isWhole);
     else if (reply.kind !== 'custom') return reply;

@@ -181,7 +181,7 @@ type DecideCommand<Type extends Command['type']> = (
 const resume: DecideCommand<'resume'> = (state, _command, by, now) => {
   if (state.control.ended)
     return [{ type: 'loop.resumed', by, because: `reopened after ${state.control.ended.reason.replaceAll('_', ' ')}` }];
-  if (state.control.paused) return [{ type: 'loop.resumed', by, because: 'ralph resume' }];
+  if (state.control.paused) return [{ type: 'loop.resumed', by, because: 'the pause is over' }];
   const because = 'ralph resume: no longer waits for a limit or a back-off';
   return isWaiting(state, now) ? [{ type: 'loop.resumed', by, because }] : [];
 };
@@ -191,7 +191,7 @@ const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) 
   const taken = isBounded({ ...state.settings.limits, ...limits }) ? limits : {};
   const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
   if (keys.length === 0) return [];
-  const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
+  const because = `${keys.map(key => settingWords[key] ?? key).join(', ')}`;
   const changed: NewEvent = { type: 'limits.changed', limits: taken, by, because, settings };
   return [changed, ...answeredByChange(state, taken, settings, by)];
 };
@@ -273,9 +273,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   stalled,
   escalate: (state, { question, because }) => raise(state, question, because),
   'taken-over': (state, { by }) =>
-    state.control.ended
-      ? []
-      : [{ type: 'loop.resumed', by, because: 'a new process goes on with the loop', takesOver: true }],
+    state.control.ended ? [] : [{ type: 'loop.resumed', by, because: 'a new process works on it', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
     const isSettled = !isBusy(state) && isWritten(state) && isSaved(state);

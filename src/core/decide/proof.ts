@@ -109,7 +109,7 @@ function screened(
   const back =
     restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
   const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
-  const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
+  const because = said.filter(part => part !== '').join('\n') || 'nothing doubtful was found in its changes';
   return { type: 'proof.screened', iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
 }
 

@@ -337,7 +337,7 @@ describe('no path resets a limit', () => {
   it('given settings with the same loop run again, then only those named change', () => {
     const story = new Story();
     const events = story.command({ type: 'limits', limits: { tokensMax: 7 }, settings: { checks: ['make'] } });
-    expect(only(events, 'limits.changed').because).toBe('set: tokens, checks');
+    expect(only(events, 'limits.changed').because).toBe('tokens, checks');
     expect(story.state.settings).toMatchObject({
       checks: ['make'],
       promise: 'DONE',

@@ -83,7 +83,7 @@ describe('a review through the core', () => {
       reason: 'max_iterations',
       limit: 'rounds',
       because:
-        'review round 1 of 1 (--rounds): it found 1 issue: 1 fixed and not reviewed again; confidence 90 of 95 (--target-confidence)',
+        'review round 1 of 1 (--rounds): it found 1 issue: 1 fixed and not reviewed again; confidence 90 %, 95 % wanted (--target-confidence)',
     });
   });
 
