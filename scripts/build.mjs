@@ -136,7 +136,11 @@ async function build() {
     outExtension: { '.js': '.cjs' },
     supported: { 'dynamic-import': false },
     banner: { js: 'const ownUrl=require("node:url").pathToFileURL(__filename).href;' },
-    plugins: [lateModules, oneThread, apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path]))))],
+    plugins: [
+      lateModules,
+      oneThread,
+      apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path])))),
+    ],
   });
   const all = await Promise.all([program, library, bundle({ ...common, entryPoints: programs })]);
   publish(

@@ -48,5 +48,5 @@ const settledMs = 1_000;
 function settle(): void {
   (process as NodeJS.EventEmitter).emit('ralph-settled');
   for (const flag of ['--semi-space-growth-factor=1', '--no-flush-bytecode', '--expose-gc']) setFlagsFromString(flag);
-  runInNewContext('gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  runInNewContext('globalThis.gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

@@ -102,6 +102,7 @@ export const dialectOf = ({ settings: { promise, policy } }: State, task: string
   task,
   promise,
   hasBox: policy.claimsBy === 'checkbox',
+  hasReport: policy.progressBy === 'report',
 });
 
 /** What looks like a form of the contract and is none, told so that the next attempt writes it rightly. */
