@@ -78,6 +78,9 @@ const running: readonly FlagRow[] = [
   ...printing,
 ];
 
+/** What a session has not: trees and processes of its own. */
+const ofHeadless = /^--(?:worktree|parallel|max-memory|max-processes|first-byte|silence|iteration-timeout)/;
+
 // What a loop changed, and the way back.
 
 const restoreFlags: readonly FlagRow[] = [
@@ -534,7 +537,11 @@ export const commands: readonly CommandRow[] = [
     summary:
       'go on with a loop, counters kept: it runs with what it was started with; one that is at work is only unpaused',
     get options(): readonly FlagRow[] {
-      return [...settingFlags(), ...running.filter(one => one.flags !== '--new')];
+      return [
+        { flags: '--headless', description: 'of a loop that works in a session: go on outside of it', group: 'start' },
+        ...settingFlags(),
+        ...running.filter(one => one.flags !== '--new'),
+      ];
     },
     examples: [
       'ralph resume my-loop',
@@ -643,6 +650,41 @@ export const commands: readonly CommandRow[] = [
     options: [json],
     examples: ['ralph doctor', 'ralph doctor --json'],
     load: () => import('./commands/doctor.ts'),
+  },
+  {
+    usage: 'hook start [what]',
+    summary: 'begin a loop that works in the session of an agent, turn by turn, and print its first prompt',
+    get options(): readonly FlagRow[] {
+      return [
+        { flags: '--session <id>', description: 'the session; else the one that this is typed in, else the first one here' },
+        { flags: '--agent <name>', description: 'whose session it is; else the one that this is typed in' },
+        { flags: '--completion-promise <text>', description: 'the same as --promise' },
+        { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}`, group: 'mode' },
+        { flags: '--headless-ok', description: 'when the agent lets no more turns go on, go on headless by itself' },
+        { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
+        ...settingFlags().filter(({ flags, group }) => group !== 'agent' && !ofHeadless.test(flags)),
+      ];
+    },
+    examples: [
+      'ralph hook start "Make the tests of the parser pass" --verify \'npm test\' --max-iterations 20',
+      'ralph hook start PROMPT.md --completion-promise DONE',
+      'ralph hook start notes.md --mode review',
+    ],
+    printsNoJson: 'it prints the first prompt',
+    changes: true,
+    load: () => import('./commands/hook-start.ts'),
+  },
+  {
+    usage: 'hook stop',
+    summary: 'what the agent calls when a turn ends: reads the event on standard input, answers with the next prompt',
+    options: [
+      { flags: '--timeout <seconds>', description: 'how long the agent waits for it' },
+      { flags: '--cap <turns,variable>', description: 'how many turns in a row the agent lets go on without a tool call' },
+      { flags: '--count <session>', description: 'only count the tokens that the hook had no time for' },
+    ],
+    examples: ['ralph hook stop --timeout 1260 < event.json'],
+    printsNoJson: 'it prints what the agent takes',
+    load: () => import('./commands/hook-stop.ts'),
   },
   {
     usage: 'audit verify [loop]',

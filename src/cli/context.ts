@@ -15,6 +15,7 @@ import type { Refusal, Sent } from '../app/loops/commands.ts';
 import type { LedgerLoops } from '../app/loops/loops.ts';
 import { refuseProblems } from '../app/problems.ts';
 import type { Command } from '../core/input.ts';
+import { sessionOf } from '../core/session.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { jsonText } from './output/json.ts';
@@ -222,6 +223,12 @@ export const placeOf = ({ env, directory, home }: Context) => ({ env, directory,
 
 /** Says who is at work already. */
 export function sayHeld({ say }: Context, { holder, since }: Lease): number {
+  const session = sessionOf(holder.id);
+  if (session !== undefined) {
+    say(`ralph: this loop works in session ${session} on ${holder.host} since ${new Date(since).toISOString()}.`);
+    say('  Go on outside of it: ralph resume LOOP --headless · steer it: ralph tell, pause, stop');
+    return 9;
+  }
   say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
   say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
   return 9;

@@ -210,7 +210,8 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
       state === undefined
         ? [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)]
         : commandsFor(host, prepared, resumeCommands(prepared, state, workspace)).map(asInput);
-    const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask }, say);
+    const isVisit = host.visit !== undefined;
+    const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask, isVisit }, say);
     const { runLoop } = await import('../../engine/run.ts');
     const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first, visit: host.visit });
     if (result.type === 'held') return { type: 'held', what: 'loop', lease: result.held };

@@ -1,8 +1,7 @@
 // Visit of a loop by the hook of an agent's session: the session does the work, and the one loop decides about it (ADR 9).
 import type { Activity, Assignment } from '../../agents/performer.ts';
-import type { Performed } from '../../core/input.ts';
-import { waitingFor } from '../../core/next.ts';
 import { sessionHolder } from '../../core/session.ts';
+import { everyPerformer } from '../../core/settings.ts';
 import { isSingleTask, type State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -15,10 +14,11 @@ import type { Environment } from '../app.ts';
 import { stateOf } from '../app.ts';
 import { type Draft, type Prepared, prepareLoop, type Provided } from './prepare.ts';
 import { keptWords } from './resume-rules.ts';
-import { type Gate, type Host, type Outcome, runSession, settingsRefusal } from './session.ts';
+import { type Gate, type Host, type Outcome, runSession, type SessionVisit, settingsRefusal } from './session.ts';
+import { performedIn, type Turn } from './turn.ts';
 import { redRefusal } from './workspace-setup.ts';
 
-interface VisitPlace {
+export interface VisitPlace {
   readonly home: string;
   readonly env: Environment;
   readonly ledger: Ledger;
@@ -46,6 +46,8 @@ export interface Visited {
   readonly refused?: string | undefined;
   /** The line that claims the work, where it is always the same. */
   readonly claim?: string | undefined;
+  readonly promise: string;
+  readonly startedAt: number;
   readonly isAchieved: boolean;
   readonly isPaused: boolean;
   /** Who else works on it. */
@@ -68,22 +70,22 @@ const inSession =
   };
 
 /** The session in the place of each performer: it is only told what to do. */
-function handedTo(names: readonly string[], hand: (assignment: Assignment) => void): Provided {
+function handedTo(chain: readonly string[], all: readonly string[], hand: (order: Assignment) => void): Provided {
   async function* perform(assignment: Assignment): AsyncGenerator<Activity> {
     hand(assignment);
     yield { type: 'left' };
   }
   const can = { steer: false, resume: false, interactive: false, usage: true };
-  return { chain: names, performers: names.map(name => ({ name, can, perform })), checkNames: [] };
+  return { chain, performers: all.map(name => ({ name, can, perform })), checkNames: [] };
 }
 
 interface Visiting {
-  readonly outcome?: Performed | undefined;
+  readonly outcome?: Turn | undefined;
   readonly begins: boolean;
   readonly guidance?: string | undefined;
 }
 
-function hostOf({ session, by, say, stop }: VisitPlace, { outcome, begins, guidance }: Visiting): Host {
+function hostOf({ session, by, say, stop }: VisitPlace, visit: Omit<SessionVisit, 'holder'>): Host {
   const holder = sessionHolder(session);
   const adapt = (engine: Engine): Engine => ({
     ...engine,
@@ -97,7 +99,7 @@ function hostOf({ session, by, say, stop }: VisitPlace, { outcome, begins, guida
     decide: async (gate: Gate) => gate.id === 'start' || (gate.id === 'red-checks' && gate.isAllowed),
     listen: () => ({ signal: stop, close: () => {} }),
     attend: () => ({ signal: stop, notifiers: [], adapt, close: () => {} }),
-    visit: { holder, outcome, begins, guidance },
+    visit: { holder, ...visit },
   };
 }
 
@@ -118,7 +120,6 @@ function refusedIn(state: State): string | undefined {
 function seen(type: Visited['type'], state: State, prompt = ''): Visited {
   const { settings, loop, control, iterations } = state;
   const ending = endingOf(state);
-  const waits = waitingFor(state, Date.now());
   return {
     type,
     prompt,
@@ -126,10 +127,12 @@ function seen(type: Visited['type'], state: State, prompt = ''): Visited {
     name: loop.name,
     iteration: iterations.begun,
     iterationsMax: settings.limits.iterationsMax,
-    standing: type === 'left' ? standingWords(state) : (waits && `It waits for ${waits.what}.`) || ending.sentence,
+    standing: type === 'left' ? `${standingWords(state)}.` : ending.sentence,
     next: ending.next,
     refused: refusedIn(state),
     claim: isSingleTask(state) ? promiseLine(settings.promise) : undefined,
+    promise: settings.promise,
+    startedAt: loop.startedAt,
     isAchieved: control.ended?.reason === 'goal_achieved',
     isPaused: control.paused !== undefined,
   };
@@ -138,7 +141,9 @@ function seen(type: Visited['type'], state: State, prompt = ''): Visited {
 const heldBy = ({ holder }: Lease): string => `process ${holder.pid} on ${holder.host}`;
 
 async function visitedBy(place: VisitPlace, prepared: Prepared, visiting: Visiting, prompt: () => string) {
-  const outcome: Outcome = await runSession(prepared, place.ledger, hostOf(place, visiting));
+  const performed = visiting.outcome && (await performedIn(visiting.outcome));
+  const host = hostOf(place, { ...visiting, outcome: performed });
+  const outcome: Outcome = await runSession(prepared, place.ledger, host);
   switch (outcome.type) {
     case 'left':
       return seen('left', outcome.state, prompt());
@@ -158,7 +163,7 @@ async function visitedBy(place: VisitPlace, prepared: Prepared, visiting: Visiti
 /** A new loop of this session, or the unfinished one of its document. One at a time looks at what it asks for. */
 export async function startInSession(place: VisitPlace, draft: Omit<Draft, 'provided'>, agent: string) {
   let prompt = '';
-  const provided = handedTo([agent], assignment => {
+  const provided = handedTo([agent], [agent], assignment => {
     prompt = assignment.prompt;
   });
   const first = await prepareLoop({ ...draft, provided, ledger: place.ledger });
@@ -179,11 +184,12 @@ export async function visitLoop(place: VisitPlace, loop: string, visiting: Visit
   const { state } = await stateOf(ledger, loop);
   if (state.control.ended !== undefined) return seen('ended', state);
   let prompt = '';
-  const provided = handedTo(state.settings.performers, assignment => {
+  const { settings } = state;
+  const provided = handedTo(settings.performers, everyPerformer(settings), assignment => {
     prompt = assignment.prompt;
   });
-  const { directory = state.loop.directory, flags } = keptWords(state.settings);
-  const found = { modeName: state.settings.mode, path: state.loop.document, notices: [] };
+  const { directory = state.loop.directory, flags } = keptWords(settings);
+  const found = { modeName: settings.mode, path: state.loop.document, notices: [] };
   const prepared = await prepareLoop({ home, env, ledger, directory, flags, found, resumes: loop, provided });
   const visited = await visitedBy(place, prepared, visiting, () => prompt);
   return 'lease' in visited ? { ...seen('held', state), heldBy: heldBy(visited.lease) } : visited;

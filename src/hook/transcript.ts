@@ -1,0 +1,199 @@
+// Transcript of a session, read from its end and never whole: it may have 500 MB, and be anything but a file of ours.
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type Fields, fieldsOf, isFields, listOf, textOf } from '../text/fields.ts';
+
+/** In one call of the hook, all its reads together. */
+const bytesPerCallMax = 1_000_000;
+const tailBytesMax = 300_000;
+const newBytesMax = bytesPerCallMax - tailBytesMax;
+/** Read at once by whoever has more time. */
+const chunkBytes = 4_000_000;
+
+interface Counts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+}
+
+export interface MessageUsage extends Counts {
+  readonly message: string;
+  readonly model: string;
+  /** Epoch ms; 0 where the host does not say. */
+  readonly at: number;
+}
+
+/** What was written since it was looked at last. */
+export interface Since {
+  readonly offset: number;
+  /** There is more than a hook has time for. */
+  readonly isBehind: boolean;
+  /** By message: a message of several parts says its counts with each. */
+  readonly usage: readonly MessageUsage[];
+  /** Calls of tools. */
+  readonly tools: number;
+}
+
+export interface Transcript {
+  readonly size: number;
+  readonly bytesRead: () => number;
+  /** The text parts of the last assistant message, joined. */
+  lastMessage(): string | undefined;
+  /** The last words that the user typed. */
+  lastTyped(): string | undefined;
+  since(offset: number, isWhole?: boolean): Since;
+  close(): void;
+}
+
+export type Opened = { readonly ok: true; readonly transcript: Transcript } | { readonly ok: false; readonly problem: string };
+
+/** Only a plain file of our own user: a pipe would hang, a device would never end. */
+export function openTranscript(path: string): Opened {
+  const refused = (problem: string): Opened => ({ ok: false, problem: `the transcript ${path} ${problem}` });
+  if (path === '') return { ok: false, problem: 'the host names no transcript' };
+  let file: number;
+  try {
+    // Windows has no such flag, and no pipes by a path like this.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    return refused(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+  }
+  const stats = fstatSync(file);
+  const user = process.getuid?.();
+  const isOthers = user !== undefined && user !== 0 && stats.uid !== user;
+  if (stats.isFile() && !isOthers) return { ok: true, transcript: reader(file, stats.size) };
+  closeSync(file);
+  return refused(isOthers ? 'belongs to somebody else' : 'is no plain file');
+}
+
+function reader(file: number, size: number): Transcript {
+  let bytes = 0;
+  const read = (from: number, length: number): Buffer => {
+    const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - from)));
+    let end = 0;
+    while (end < buffer.length) {
+      const count = readSync(file, buffer, end, buffer.length - end, from + end);
+      if (count === 0) break;
+      end += count;
+    }
+    bytes += end;
+    return buffer.subarray(0, end);
+  };
+  let known: readonly Fields[] | undefined;
+  /** Newest first; the first line of the tail may be half of one, and is no JSON then. */
+  const tail = (): readonly Fields[] => {
+    known ??= linesOf(read(Math.max(0, size - tailBytesMax), tailBytesMax)).reverse();
+    return known;
+  };
+  return {
+    size,
+    bytesRead: () => bytes,
+    lastMessage: () => lastMessageIn(tail()),
+    lastTyped: () => tail().map(typedIn).find(text => text !== undefined),
+    since: (offset, isWhole = false) => sinceIn(read, size, Math.min(offset, size), isWhole),
+    close: () => closeSync(file),
+  };
+}
+
+function linesOf(bytes: Buffer): Fields[] {
+  return bytes
+    .toString('utf8')
+    .split('\n')
+    .flatMap(line => {
+      try {
+        const value: unknown = JSON.parse(line);
+        return isFields(value) ? [value] : [];
+      } catch {
+        return []; // cut, or no JSON
+      }
+    });
+}
+
+/** Hosts wrap a message in their own way. */
+const messageIn = (line: Fields): Fields => fieldsOf(line['message'] ?? line['payload']);
+
+/** Of the session itself, not of a subagent. */
+const isOwn = (line: Fields): boolean => line['isSidechain'] !== true;
+
+const roleOf = (line: Fields): string => textOf(messageIn(line)['role']) || textOf(line['role']);
+
+const textTypes = ['text', 'output_text'];
+
+function textIn(line: Fields): string {
+  const { content } = messageIn(line);
+  if (typeof content === 'string') return content;
+  const parts = listOf(content).map(fieldsOf);
+  return parts
+    .filter(part => textTypes.includes(textOf(part['type'])))
+    .map(part => textOf(part['text']))
+    .join('\n');
+}
+
+function lastMessageIn(newestFirst: readonly Fields[]): string | undefined {
+  const said = newestFirst.filter(line => isOwn(line) && roleOf(line) === 'assistant');
+  const last = said.find(line => textIn(line).trim() !== '');
+  if (last === undefined) return undefined;
+  const { id } = messageIn(last);
+  const parts = id === undefined ? [last] : said.filter(line => messageIn(line)['id'] === id);
+  return parts
+    .map(textIn)
+    .filter(text => text.trim() !== '')
+    .reverse()
+    .join('\n');
+}
+
+/** What a hook said stands there as if the user had. */
+const byHook = /^(?:Stop hook feedback|<(?:command|local-command|system)-)/;
+
+function typedIn(line: Fields): string | undefined {
+  if (!isOwn(line) || roleOf(line) !== 'user' || line['isMeta'] === true) return undefined;
+  const { content } = messageIn(line);
+  const hasResults = listOf(content).some(part => fieldsOf(part)['type'] === 'tool_result');
+  const text = textIn(line).trim();
+  return hasResults || text === '' || byHook.test(text) ? undefined : text;
+}
+
+function sinceIn(
+  read: (from: number, length: number) => Buffer,
+  size: number,
+  from: number,
+  isWhole: boolean,
+): Since {
+  const usage = new Map<string, MessageUsage>();
+  let tools = 0;
+  let offset = from;
+  do {
+    const bytes = read(offset, isWhole ? chunkBytes : newBytesMax);
+    const end = bytes.lastIndexOf(10) + 1;
+    if (end === 0 && !(bytes.length === chunkBytes || bytes.length === newBytesMax)) break; // its line is not whole yet
+    offset += end === 0 ? bytes.length : end; // a line longer than that is left out
+    for (const line of linesOf(bytes.subarray(0, end))) {
+      if (isOwn(line)) tools += toolsIn(line);
+      const counted = usageIn(line);
+      if (counted !== undefined) usage.set(counted.message, counted);
+    }
+  } while (isWhole && offset < size);
+  return { offset, isBehind: size - offset > newBytesMax / 2, usage: [...usage.values()], tools };
+}
+
+const toolsIn = (line: Fields): number =>
+  listOf(messageIn(line)['content']).filter(part => fieldsOf(part)['type'] === 'tool_use').length +
+  (messageIn(line)['type'] === 'function_call' ? 1 : 0);
+
+const countOf = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
+
+/** Of subagents too: they are paid for as well. */
+function usageIn(line: Fields): MessageUsage | undefined {
+  const message = messageIn(line);
+  if (roleOf(line) !== 'assistant' || !isFields(message['usage'])) return undefined;
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = message['usage'];
+  return {
+    message: textOf(message['id']),
+    model: textOf(message['model']),
+    at: Date.parse(textOf(line['timestamp'])) || 0,
+    input: countOf(input_tokens),
+    output: countOf(output_tokens),
+    cacheRead: countOf(cache_read_input_tokens),
+    cacheWrite: countOf(cache_creation_input_tokens),
+  };
+}
