@@ -1,12 +1,15 @@
 // Doors of a hook to its loop, and the documents of loops that begin in a session.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliNames, isCliName, loadCli } from '../agents/registry.ts';
 import type { AgentHooks } from '../agents/agent.ts';
+import type { Config } from '../config/settings.ts';
 import { startAgain } from '../processes/run-detached.ts';
 import { UsageError } from '../text/errors.ts';
 import { type Environment, freshId } from './app.ts';
 
+export type { AgentHooks } from '../agents/agent.ts';
+export { collect } from '../processes/run-detached.ts';
 export { withLease } from './loops/find.ts';
 export { pauseLoop, startInSession, stopLoop, type Visited, type VisitPlace, visitLoop } from './session/visit.ts';
 
@@ -32,6 +35,15 @@ export async function promptDocument(home: string, prompt: string, terms: Prompt
   writeFileSync(path, `---\n${lines.join('\n')}\n---\n\n${prompt.trimEnd()}\n`, { mode: 0o600 });
   return path;
 }
+
+const tenMinutesMs = 600_000;
+
+/** Longer than two checks may take and what is around them: what takes longer is not proven in a hook. */
+export const hookTimeoutMs = ({ verifyTimeout = tenMinutesMs }: Pick<Config, 'verifyTimeout'>): number =>
+  2 * verifyTimeout + 60_000;
+
+/** This very program, as another process would start it. */
+export const ownProgram = (): readonly string[] => [process.execPath, realpathSync(process.argv[1] ?? '')];
 
 /** Goes on with a loop, or does what a hook has no time for, in a process of its own. */
 export function startBeside(words: readonly string[], directory: string, env: Environment): void {

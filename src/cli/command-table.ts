@@ -78,6 +78,8 @@ const running: readonly FlagRow[] = [
   ...printing,
 ];
 
+const projectHook: FlagRow = { flags: '--project', description: 'in the settings of this project, not in your own' };
+
 /** What a session has not: trees and processes of its own. */
 const ofHeadless = /^--(?:worktree|parallel|max-memory|max-processes|first-byte|silence|iteration-timeout)/;
 
@@ -673,6 +675,36 @@ export const commands: readonly CommandRow[] = [
     printsNoJson: 'it prints the first prompt',
     changes: true,
     load: () => import('./commands/hook-start.ts'),
+  },
+  {
+    usage: 'hook install [agent]',
+    summary: 'let an agent call Ralph at the end of its turns: shows the change in its settings, keeps other hooks',
+    options: [projectHook, dryRun, yes, noInput],
+    examples: ['ralph hook install claude --dry-run', 'ralph hook install codex', 'ralph hook install claude --project'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/hook.ts')).install }),
+  },
+  {
+    usage: 'hook uninstall [agent]',
+    summary: 'take the hook out of the settings of an agent; the file is as it was before, where nobody changed it since',
+    options: [projectHook, dryRun, yes, noInput],
+    examples: ['ralph hook uninstall claude'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/hook.ts')).uninstall }),
+  },
+  {
+    usage: 'hook status',
+    summary: 'where the hook is installed, which sessions have a loop, and when it gave up',
+    options: [json],
+    examples: ['ralph hook status', 'ralph hook status --json'],
+    load: async () => ({ execute: (await import('./commands/hook.ts')).status }),
+  },
+  {
+    usage: 'hook test [agent]',
+    summary: 'call the installed hook as the agent does, for a session without a loop',
+    options: [projectHook, json],
+    examples: ['ralph hook test claude'],
+    load: async () => ({ execute: (await import('./commands/hook.ts')).test }),
   },
   {
     usage: 'hook stop',
