@@ -4,7 +4,7 @@ import type { Visited } from '../app/session/visit.ts';
 import { type Binding, dropBinding, findBinding, newBinding, noteTrouble, takeRest, writeBinding } from './binding.ts';
 import { type Answer, answerText, readTurn, type Turn } from './payload.ts';
 import { readStateFile, removeStateFile, stateFilePath, writeStateFile } from './state-file.ts';
-import { openTranscript, type Since, type Transcript } from './transcript.ts';
+import { openSettled, type Since, type Transcript } from './transcript.ts';
 
 /** How a turn went, as far as its host says. */
 export interface TurnOutcome {
@@ -151,7 +151,7 @@ async function turnEnded(call: Call, binding: Binding): Promise<Answer> {
     return { message: `Ralph: loop ${binding.name} is cancelled, its state file was deleted.` };
   }
   const rest = takeRest(home, binding);
-  const heard = listen(turn, { ...binding, offset: rest?.offset ?? binding.offset }, rest?.usage);
+  const heard = await listen(turn, { ...binding, offset: rest?.offset ?? binding.offset }, rest?.usage);
   if (heard.outcome === undefined) throw new Error(heard.problem);
   const isTyped = !turn.isContinued && turn.prompt !== binding.prompt;
   const blocks = isTyped || heard.outcome.tools + (rest?.tools ?? 0) > 0 ? 0 : binding.blocks;
@@ -174,8 +174,8 @@ interface Heard {
 }
 
 /** The host's own word first: the transcript may lag behind it. */
-function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): Heard {
-  const opened = openTranscript(turn.transcript);
+async function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): Promise<Heard> {
+  const opened = await openSettled(turn.transcript, turn.message);
   const transcript = opened.ok ? opened.transcript : undefined;
   try {
     const message = turn.message ?? transcript?.lastMessage();

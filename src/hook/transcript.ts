@@ -4,8 +4,10 @@ import { type Fields, fieldsOf, isFields, listOf, textOf } from '../text/fields.
 
 /** In one call of the hook, all its reads together. */
 const bytesPerCallMax = 1_000_000;
-const tailBytesMax = 300_000;
-const newBytesMax = bytesPerCallMax - tailBytesMax;
+const tailBytesMax = 250_000;
+const lookBytes = 60_000;
+const looksMax = 3;
+const newBytesMax = bytesPerCallMax - tailBytesMax - looksMax * lookBytes;
 /** Read at once by whoever has more time. */
 const chunkBytes = 4_000_000;
 
@@ -37,6 +39,8 @@ export interface Since {
 export interface Transcript {
   readonly size: number;
   readonly bytesRead: () => number;
+  /** Its last assistant message is this one. */
+  endsWith(message: string): boolean;
   /** The text parts of the last assistant message, joined. */
   lastMessage(): string | undefined;
   /** The last words that the user typed. */
@@ -48,7 +52,7 @@ export interface Transcript {
 export type Opened = { readonly ok: true; readonly transcript: Transcript } | { readonly ok: false; readonly problem: string };
 
 /** Only a plain file of our own user: a pipe would hang, a device would never end. */
-export function openTranscript(path: string): Opened {
+export function openTranscript(path: string, bytesBefore = 0): Opened {
   const refused = (problem: string): Opened => ({ ok: false, problem: `the transcript ${path} ${problem}` });
   if (path === '') return { ok: false, problem: 'the host names no transcript' };
   let file: number;
@@ -61,13 +65,28 @@ export function openTranscript(path: string): Opened {
   const stats = fstatSync(file);
   const user = process.getuid?.();
   const isOthers = user !== undefined && user !== 0 && stats.uid !== user;
-  if (stats.isFile() && !isOthers) return { ok: true, transcript: reader(file, stats.size) };
+  if (stats.isFile() && !isOthers) return { ok: true, transcript: reader(file, stats.size, bytesBefore) };
   closeSync(file);
   return refused(isOthers ? 'belongs to somebody else' : 'is no plain file');
 }
 
-function reader(file: number, size: number): Transcript {
-  let bytes = 0;
+const lookEveryMs = 40;
+
+/** A host may write the last message a moment after it calls the hook. It is waited for, but not for long: its tokens are in it. */
+export async function openSettled(path: string, message: string | undefined): Promise<Opened> {
+  let opened = openTranscript(path);
+  for (let look = 1; look < looksMax && opened.ok && message !== undefined; look += 1) {
+    if (opened.transcript.endsWith(message)) break;
+    const { transcript } = opened;
+    transcript.close();
+    await new Promise(done => setTimeout(done, lookEveryMs));
+    opened = openTranscript(path, transcript.bytesRead());
+  }
+  return opened;
+}
+
+function reader(file: number, size: number, bytesBefore: number): Transcript {
+  let bytes = bytesBefore;
   const read = (from: number, length: number): Buffer => {
     const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - from)));
     let end = 0;
@@ -88,6 +107,10 @@ function reader(file: number, size: number): Transcript {
   return {
     size,
     bytesRead: () => bytes,
+    endsWith: message => {
+      const near = linesOf(read(Math.max(0, size - lookBytes), lookBytes)).reverse();
+      return lastMessageIn(near)?.trimEnd().endsWith(message.trim()) === true;
+    },
     lastMessage: () => lastMessageIn(tail()),
     lastTyped: () => tail().map(typedIn).find(text => text !== undefined),
     since: (offset, isWhole = false) => sinceIn(read, size, Math.min(offset, size), isWhole),

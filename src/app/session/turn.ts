@@ -25,8 +25,10 @@ async function usageOf(messages: readonly TurnUsage[]): Promise<Performed['usage
   const totals = new Map<string, Tokens>();
   for (const { model, ...tokens } of messages) totals.set(model, addTokens(totals.get(model) ?? noTokens, tokens));
   const meter = openMeter(await openPriceBook(), undefined);
-  for (const [model, tokens] of totals) meter.usage({ type: 'usage', tokens, model: model || undefined });
-  return meter.end();
+  let used: Performed['usage'];
+  for (const [model, tokens] of totals)
+    used = meter.usage({ type: 'usage', tokens, model: model || undefined }) ?? used;
+  return meter.end() ?? used;
 }
 
 export async function performedIn({ message, error, tools, usage }: Turn): Promise<Performed> {
