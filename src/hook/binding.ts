@@ -12,6 +12,8 @@ export interface Binding {
   readonly name: string;
   /** Empty: that of the first turn which ends in its folder. */
   readonly session: string;
+  /** By which its lease knows it: the session, or a name of its own where that was not known at the start. */
+  readonly holder: string;
   readonly directory: string;
   readonly startedAt: number;
   /** It may go on headless by itself, when the host lets the session go on no more. */
@@ -38,7 +40,7 @@ export type FoundBinding =
 
 /** As it is before the first turn. */
 export const newBinding = (
-  known: Pick<Binding, 'loop' | 'name' | 'session' | 'directory' | 'startedAt' | 'headlessOk' | 'hasStateFile'>,
+  known: Pick<Binding, 'loop' | 'name' | 'session' | 'holder' | 'directory' | 'startedAt' | 'headlessOk' | 'hasStateFile'>,
 ): Binding => ({
   version: 1,
   blocks: 0,

@@ -9,6 +9,10 @@ export interface Turn {
   readonly transcript: string;
   /** The last message, where the host gives it. */
   readonly message: string | undefined;
+  /** What the host tells holds all messages of the turn: the transcript has the last one by itself. */
+  readonly isJoined: boolean;
+  /** Empty where the host does not say. */
+  readonly model: string;
   /** A new one for each prompt that its user types. */
   readonly prompt: string;
   /** The user's own words, where the host gives them. */
@@ -63,6 +67,8 @@ export function readTurn(bytes: Buffer): ReadTurn {
     directory: textOf(fields['cwd']),
     transcript: textOf(fields['transcript_path']),
     message: message?.trim() === '' ? undefined : message,
+    isJoined: wordsOf(fields, 'last_assistant_message') === undefined,
+    model: textOf(fields['model']),
     prompt: textOf(fields['prompt_id']) || textOf(fields['turn_id']) || textOf(fields['prompt']),
     typed: wordsOf(fields, 'prompt'),
     isContinued: fields['stop_hook_active'] === true,

@@ -4,7 +4,7 @@ import type { Visited } from '../app/session/visit.ts';
 import { type Binding, dropBinding, findBinding, newBinding, noteTrouble, takeRest, writeBinding } from './binding.ts';
 import { type Answer, answerText, readTurn, type Turn } from './payload.ts';
 import { readStateFile, removeStateFile, stateFilePath, writeStateFile } from './state-file.ts';
-import { openSettled, type Since, type Transcript } from './transcript.ts';
+import { isEndOf, openSettled, type Since, type Transcript } from './transcript.ts';
 
 /** How a turn went, as far as its host says. */
 export interface TurnOutcome {
@@ -125,19 +125,24 @@ async function begun({ home, turn, doors }: Call, found: Import): Promise<Bindin
   const visited = await doors.begin(found);
   const { loop, name, startedAt } = visited;
   const { directory } = found;
-  const known = { loop, name, startedAt, directory, session: turn.session, headlessOk: false, hasStateFile: true };
+  const { session } = turn;
+  const known = { loop, name, startedAt, directory, session, holder: session, headlessOk: false, hasStateFile: true };
   const binding = newBinding(known);
   showState(binding, visited, true);
   writeBinding(home, binding);
   return binding;
 }
 
-/** Keeps the prompt as it stands there. */
+/** One loop of a folder is shown there: it stays the one that was there first, until it is over. */
+const isOfAnother = (file: ReturnType<typeof readStateFile>, { name }: Binding): boolean =>
+  typeof file === 'object' && file.values['active'] === 'true' && (file.values['loop'] ?? name) !== name;
+
+/** Keeps the prompt as it stands there, unless one is given. False: it is not shown. */
 export function showState(binding: Binding, visited: Visited, isActive: boolean, prompt?: string): boolean {
   const { directory, session, name } = binding;
-  const file = prompt === undefined ? readStateFile(directory) : undefined;
+  const file = readStateFile(directory);
   const text = prompt ?? (typeof file === 'object' ? file.prompt : undefined);
-  if (text === undefined) return false;
+  if (text === undefined || isOfAnother(file, binding)) return false;
   const { iteration, iterationsMax, promise, startedAt } = visited;
   const state = { isActive, iteration, iterationsMax: iterationsMax ?? 0, promise, startedAt, session, loop: name };
   return writeStateFile(directory, state, text) === undefined;
@@ -178,10 +183,11 @@ async function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): 
   const opened = await openSettled(turn.transcript, turn.message);
   const transcript = opened.ok ? opened.transcript : undefined;
   try {
-    const message = turn.message ?? transcript?.lastMessage();
+    const message = messageOf(turn, transcript);
     const problem = opened.ok ? 'no assistant message is found in the transcript' : opened.problem;
     const since = transcript && sinceTurn(transcript, binding);
-    const usage = [...more, ...(since?.usage.filter(one => one.message !== binding.counted) ?? [])];
+    const fresh = since?.usage.filter(one => one.message !== binding.counted) ?? [];
+    const usage = [...more, ...fresh].map(one => ({ ...one, model: one.model || turn.model }));
     const said = message === undefined && turn.error === undefined ? undefined : (message ?? '');
     return {
       outcome: said === undefined ? undefined : { message: said, error: turn.error, tools: since?.tools ?? 0, usage },
@@ -193,6 +199,12 @@ async function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): 
   } finally {
     transcript?.close();
   }
+}
+
+function messageOf({ message, isJoined }: Turn, transcript: Transcript | undefined): string | undefined {
+  if (message !== undefined && !isJoined) return message;
+  const last = transcript?.lastMessage();
+  return message === undefined || (last !== undefined && isEndOf(last.trim(), message.trim())) ? last : message;
 }
 
 const firstLookBytes = 500_000;
@@ -218,8 +230,7 @@ function settled(call: Call, binding: Binding, visited: Visited, isCapped: boole
       writeBinding(home, { ...binding, blocks: binding.blocks + 1, told: '' });
       return { prompt: visited.prompt, message: turnWords(visited, binding) };
     case 'ended':
-      if (binding.hasStateFile && visited.isAchieved) removeStateFile(binding.directory);
-      else if (binding.hasStateFile) showState(binding, visited, false);
+      if (binding.hasStateFile) showEnd(binding, visited);
       dropBinding(home, binding);
       return { message: endWords(visited) };
     case 'held':
@@ -230,6 +241,12 @@ function settled(call: Call, binding: Binding, visited: Visited, isCapped: boole
       if (isCapped && !visited.isPaused) return paused(call, binding, visited, 'the host lets no more turns go on');
       return told(endWords(visited));
   }
+}
+
+/** Gone when all is done; else it says how far it came. */
+function showEnd(binding: Binding, visited: Visited): void {
+  if (!visited.isAchieved) showState(binding, visited, false);
+  else if (!isOfAnother(readStateFile(binding.directory), binding)) removeStateFile(binding.directory);
 }
 
 const whyPaused = {

@@ -1,6 +1,6 @@
 // Transcript of a session, read from its end and never whole: it may have 500 MB, and be anything but a file of ours.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { type Fields, fieldsOf, isFields, listOf, textOf } from '../text/fields.ts';
+import { countOf, type Fields, fieldsOf, isFields, listOf, textOf } from '../text/fields.ts';
 
 /** In one call of the hook, all its reads together. */
 const bytesPerCallMax = 1_000_000;
@@ -39,8 +39,8 @@ export interface Since {
 export interface Transcript {
   readonly size: number;
   readonly bytesRead: () => number;
-  /** Its last assistant message is this one. */
-  endsWith(message: string): boolean;
+  /** Its last assistant message is the one that the host tells. */
+  isWritten(message: string): boolean;
   /** The text parts of the last assistant message, joined. */
   lastMessage(): string | undefined;
   /** The last words that the user typed. */
@@ -76,13 +76,19 @@ const lookEveryMs = 40;
 export async function openSettled(path: string, message: string | undefined): Promise<Opened> {
   let opened = openTranscript(path);
   for (let look = 1; look < looksMax && opened.ok && message !== undefined; look += 1) {
-    if (opened.transcript.endsWith(message)) break;
+    if (opened.transcript.isWritten(message)) break;
     const { transcript } = opened;
     transcript.close();
     await new Promise(done => setTimeout(done, lookEveryMs));
     opened = openTranscript(path, transcript.bytesRead());
   }
   return opened;
+}
+
+/** Some hosts tell all messages of a turn together, with pieces of the last one said twice behind it. */
+export function isEndOf(last: string, told: string): boolean {
+  const at = last === '' ? -1 : told.lastIndexOf(last);
+  return last.endsWith(told) || (at >= 0 && told.length - at - last.length <= last.length + 1);
 }
 
 function reader(file: number, size: number, bytesBefore: number): Transcript {
@@ -107,9 +113,9 @@ function reader(file: number, size: number, bytesBefore: number): Transcript {
   return {
     size,
     bytesRead: () => bytes,
-    endsWith: message => {
+    isWritten: message => {
       const near = linesOf(read(Math.max(0, size - lookBytes), lookBytes)).reverse();
-      return lastMessageIn(near)?.trimEnd().endsWith(message.trim()) === true;
+      return isEndOf(lastMessageIn(near)?.trim() ?? '', message.trim());
     },
     lastMessage: () => lastMessageIn(tail()),
     lastTyped: () => tail().map(typedIn).find(text => text !== undefined),
@@ -138,17 +144,22 @@ const messageIn = (line: Fields): Fields => fieldsOf(line['message'] ?? line['pa
 /** Of the session itself, not of a subagent. */
 const isOwn = (line: Fields): boolean => line['isSidechain'] !== true;
 
-const roleOf = (line: Fields): string => textOf(messageIn(line)['role']) || textOf(line['role']);
+/** A line that is a message itself tells by its tokens that a model wrote it. */
+const roleOf = (line: Fields): string =>
+  textOf(messageIn(line)['role']) ||
+  textOf(line['role']) ||
+  (line['content'] === undefined ? '' : isFields(line['tokens']) ? 'assistant' : textOf(line['type']));
 
-const textTypes = ['text', 'output_text'];
+const textTypes: readonly unknown[] = ['text', 'output_text', undefined];
 
 function textIn(line: Fields): string {
-  const { content } = messageIn(line);
+  const content = messageIn(line)['content'] ?? line['content'];
   if (typeof content === 'string') return content;
   const parts = listOf(content).map(fieldsOf);
   return parts
-    .filter(part => textTypes.includes(textOf(part['type'])))
+    .filter(part => textTypes.includes(part['type']))
     .map(part => textOf(part['text']))
+    .filter(text => text !== '')
     .join('\n');
 }
 
@@ -170,7 +181,7 @@ const byHook = /^(?:Stop hook feedback|<(?:command|local-command|system)-)/;
 
 function typedIn(line: Fields): string | undefined {
   if (!isOwn(line) || roleOf(line) !== 'user' || line['isMeta'] === true) return undefined;
-  const { content } = messageIn(line);
+  const content = messageIn(line)['content'] ?? line['content'];
   const hasResults = listOf(content).some(part => fieldsOf(part)['type'] === 'tool_result');
   const text = textIn(line).trim();
   return hasResults || text === '' || byHook.test(text) ? undefined : text;
@@ -203,20 +214,32 @@ const toolsIn = (line: Fields): number =>
   listOf(messageIn(line)['content']).filter(part => fieldsOf(part)['type'] === 'tool_use').length +
   (messageIn(line)['type'] === 'function_call' ? 1 : 0);
 
-const countOf = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
-
 /** Of subagents too: they are paid for as well. */
 function usageIn(line: Fields): MessageUsage | undefined {
   const message = messageIn(line);
-  if (roleOf(line) !== 'assistant' || !isFields(message['usage'])) return undefined;
-  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = message['usage'];
-  return {
-    message: textOf(message['id']),
-    model: textOf(message['model']),
-    at: Date.parse(textOf(line['timestamp'])) || 0,
-    input: countOf(input_tokens),
-    output: countOf(output_tokens),
-    cacheRead: countOf(cache_read_input_tokens),
-    cacheWrite: countOf(cache_creation_input_tokens),
-  };
+  const counts = countsIn(line, message);
+  if (counts === undefined) return undefined;
+  const timestamp = textOf(line['timestamp']);
+  const id = textOf(message['id'] ?? line['id']) || timestamp;
+  return { ...counts, message: id, model: textOf(message['model'] ?? line['model']), at: Date.parse(timestamp) || 0 };
+}
+
+/** Three ways to say it: with the message, as a line of its own, as the message's own tokens. */
+function countsIn(line: Fields, message: Fields): Counts | undefined {
+  const { usage, info } = message;
+  if (isFields(usage)) {
+    const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
+    const cache = { cacheRead: countOf(cache_read_input_tokens), cacheWrite: countOf(cache_creation_input_tokens) };
+    return { input: countOf(input_tokens), output: countOf(output_tokens), ...cache };
+  }
+  const last = fieldsOf(fieldsOf(info)['last_token_usage']);
+  const { input_tokens, output_tokens, cached_input_tokens } = last;
+  if (output_tokens !== undefined) return withoutCache(input_tokens, output_tokens, cached_input_tokens);
+  const { input, output, cached } = fieldsOf(line['tokens']);
+  return output === undefined ? undefined : withoutCache(input, output, cached);
+}
+
+function withoutCache(input: unknown, output: unknown, cached: unknown): Counts {
+  const cacheRead = countOf(cached);
+  return { input: Math.max(0, countOf(input) - cacheRead), output: countOf(output), cacheRead, cacheWrite: 0 };
 }

@@ -293,20 +293,19 @@ const review: HookTrial = {
   name: 'a review: found, mended, looked at again',
   agents: ['claude'],
   async run(agent, make) {
-    let project = '';
     let looks = 0;
     const place = await make(asked => {
       const newest = asked.prompt.slice(asked.prompt.lastIndexOf('## You work in a session') - 6_000);
       if (newest.includes('You mend a document')) {
-        if (asked.turn === 0) return { write: `${project}/notes.md`, content: '# Notes\n\nThe house has two doors.\n' };
+        if (asked.turn === 0) return { sh: "printf '# Notes\\n\\nThe house has two doors.\\n' > notes.md" };
         return { text: 'It is mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>' };
       }
       looks += 1;
-      const issue = { severity: 'major', place: 'line 3', issue: 'The number of doors is not said.', confidence: 90 };
+      const issue = { severity: 'high', place: 'line 3', issue: 'The number of doors is not said.', confidence: 90 };
       const issues = looks === 1 ? [issue] : [];
       return { text: `<review>${JSON.stringify({ confidence: 97, issues })}</review>` };
     });
-    project = place.project;
+    const { project } = place;
     writeFileSync(join(project, 'notes.md'), '# Notes\n\nThe house has doors.\n');
     const session = randomUUID();
     const words = ['hook', 'start', 'notes.md', '--mode', 'review', '--agent', agent.name, '--session', session];

@@ -113,7 +113,7 @@ async function playHooks(): Promise<readonly Row[]> {
   for (const [at, agent] of agents.entries()) {
     const one = installed[at];
     if (one?.ok !== true) continue;
-    for (const { trial, passed, times, seconds } of await playTrials(agent, one.bin, values.only, times)) {
+    for (const { trial, passed, times, seconds } of await playTrials(agent, one.bin, values.only, timesMax)) {
       const ok = passed === times ? 'ok' : 'FAILED';
       const scenario = `${passed} of ${times}: ${trial}`;
       rows.push({ agent: agent.name, version: agent.version, scenario, ok, seconds });
@@ -122,7 +122,7 @@ async function playHooks(): Promise<readonly Row[]> {
   return rows;
 }
 
-const times = values.times === undefined ? undefined : Number(values.times);
+const timesMax = values.times === undefined ? undefined : Number(values.times);
 const agents = chosen();
 const installed = await Promise.all(agents.map(agent => install(agent, !values.inside)));
 for (const [at, { name, version }] of agents.entries()) {

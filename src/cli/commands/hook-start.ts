@@ -1,9 +1,10 @@
 // `ralph hook start`: a loop that works in the session of an agent, turn by turn; prints the prompt of the first one.
+import { randomUUID } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { agentOfSession, promptDocument, startInSession } from '../../app/hooks.ts';
 import { allBindings, newBinding, writeBinding } from '../../hook/binding.ts';
-import { stateFilePath } from '../../hook/state-file.ts';
+import { readStateFile, removeStateFile, stateFilePath } from '../../hook/state-file.ts';
 import { showState } from '../../hook/stop.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Context, type Flags, givenText, placeOf, textFlag, type Words } from '../context.ts';
@@ -39,13 +40,18 @@ export async function execute(context: Context, [what]: Words, flags: Flags): Pr
   const { agent: _agent, session: _session, completionPromise: _promise, headlessOk, ...settings } = flags;
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   const stop = new AbortController().signal;
-  const place = { home, env, ledger, session, by, say, stop };
+  const holder = session === '' ? `first-${randomUUID()}` : session;
+  const place = { home, env, ledger, session: holder, by, say, stop };
   const draft = { ...placeOf(context), directory, file, flags: { ...settings, mode, promise } };
   const visited = await startInSession(place, draft, named.agent);
   const { loop, name, startedAt } = visited;
   if (visited.type !== 'left') throw new UsageError(`Loop ${name} does not begin: ${visited.standing}`);
-  const known = { loop, name, session, directory, startedAt, headlessOk: headlessOk === true };
+  const known = { loop, name, session, holder, directory, startedAt, headlessOk: headlessOk === true };
   const binding = newBinding({ ...known, hasStateFile: false });
+  const shown = readStateFile(directory);
+  const shows = typeof shown === 'object' ? shown.values['loop'] : undefined;
+  // What a loop that is over has left there is nobody's.
+  if (shows !== undefined && !allBindings(home).some(one => one.name === shows)) removeStateFile(directory);
   const hasStateFile = showState(binding, visited, true, words ?? `Work on ${what ?? 'the document'}.`);
   writeBinding(home, { ...binding, hasStateFile });
   say(`Loop ${name} works in ${session === '' ? 'the first session that ends a turn here' : `session ${session}`}.`);

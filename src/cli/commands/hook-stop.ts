@@ -19,7 +19,7 @@ async function openDoors(context: Context, stop: AbortSignal): Promise<Doors> {
   const placeOf = (session: string) => ({ home, env, ledger, session, by, say, stop });
   return {
     alone: (session, work) => app.withLease(ledger, `hook:${session}`, () => undefined, work),
-    visit: (binding, visiting) => app.visitLoop(placeOf(binding.session), binding.loop, visiting),
+    visit: (binding, visiting) => app.visitLoop(placeOf(binding.holder), binding.loop, visiting),
     begin: async (found): Promise<Visited> => {
       const { directory, session, prompt, ...terms } = found;
       const file = await app.promptDocument(home, prompt, terms);
@@ -27,8 +27,8 @@ async function openDoors(context: Context, stop: AbortSignal): Promise<Doors> {
       const draft = { home, env, directory, file, flags: { mode: 'prompt', allowRedStart: true } };
       return app.startInSession(placeOf(session), draft, agent);
     },
-    pause: (binding, because) => app.pauseLoop(placeOf(binding.session), binding.loop, because),
-    cancel: binding => app.stopLoop(placeOf(binding.session), binding.loop),
+    pause: (binding, because) => app.pauseLoop(placeOf(binding.holder), binding.loop, because),
+    cancel: binding => app.stopLoop(placeOf(binding.holder), binding.loop),
     headless: ({ loop, directory }) =>
       app.startBeside(['resume', loop, '--headless', '--yes', '--no-input', '--quiet'], directory, env),
     catchUp: ({ session, directory }) => app.startBeside(['hook', 'stop', '--count', session], directory, env),
