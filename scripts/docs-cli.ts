@@ -1,5 +1,6 @@
 // The page of all commands: what several of them share stands once, then each has its sentence, an example, its own flags.
-import { type CommandRow, commandGroups, commands, type FlagRow, nameOf } from '../src/cli/command-table.ts';
+import { commandGroups, commands, nameOf } from '../src/cli/command-table.ts';
+import type { CommandRow, FlagRow } from '../src/cli/global-flags.ts';
 import { globalFlags } from '../src/cli/global-flags.ts';
 import { exitCodes, topics } from '../src/cli/help/topics.ts';
 import { capitalized } from '../src/text/format.ts';

@@ -1,8 +1,8 @@
 // Doors of a hook to its loop, and the documents of loops that begin in a session.
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cliNames, isCliName, loadCli } from '../agents/registry.ts';
 import type { AgentHooks } from '../agents/agent.ts';
+import { cliNames, isCliName, loadCli } from '../agents/registry.ts';
 import type { Config } from '../config/settings.ts';
 import { startAgain } from '../processes/run-detached.ts';
 import { UsageError } from '../text/errors.ts';
@@ -22,7 +22,10 @@ interface PromptTerms {
 /** A prompt in words gets a document of its own, out of the session's reach, in the form of the state file. */
 export async function promptDocument(home: string, prompt: string, terms: PromptTerms): Promise<string> {
   if (terms.promise?.trim() === '')
-    throw new UsageError('The completion promise is empty, so every message would hold it.', 'Name a word: --completion-promise DONE');
+    throw new UsageError(
+      'The completion promise is empty, so every message would hold it.',
+      'Name a word: --completion-promise DONE',
+    );
   const folder = join(home, 'prompts', await freshId());
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, 'ralph-loop.md');
@@ -66,7 +69,10 @@ export async function agentOfSession(env: Environment, named: string | undefined
     sessionVariable !== undefined && (env[sessionVariable] ?? '') !== '';
   const found = all.find(one => (named === undefined ? isHere(one) : one.name === named));
   if (found === undefined)
-    throw new UsageError('Nobody said whose session it is.', `Name its agent: --agent ${all[0]?.name ?? ''} (or ${known})`);
+    throw new UsageError(
+      'Nobody said whose session it is.',
+      `Name its agent: --agent ${all[0]?.name ?? ''} (or ${known})`,
+    );
   const { sessionVariable } = found.hooks;
   return { agent: found.name, session: sessionVariable === undefined ? undefined : env[sessionVariable] || undefined };
 }

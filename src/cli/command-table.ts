@@ -1,42 +1,12 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
-import { type FlagGroup, settingFlags } from '../config/flags.ts';
+import { settingFlags } from '../config/flags.ts';
 import { interviewRules } from '../modes/interview/rules.ts';
 import { planRules } from '../modes/plan/rules.ts';
 import { projectRules } from '../modes/project/rules.ts';
 import { modeNames } from '../modes/registry.ts';
 import { reviewRules } from '../modes/review/rules.ts';
 import { anyOf } from '../text/format.ts';
-import type { Context, Flags, Words } from './context.ts';
-
-export interface FlagRow {
-  readonly flags: string;
-  readonly description: string;
-  readonly repeatable?: boolean;
-  /** Given twice, nobody can tell which one is meant; of other flags the last one counts. */
-  readonly isOnce?: boolean;
-  /** `--no-commit` is a setting of that name rather than the denial of `--commit`. */
-  readonly isSetting?: true;
-  /** Under which heading help shows it, where a command has many. */
-  readonly group?: FlagGroup;
-}
-
-interface CommandModule {
-  execute(context: Context, words: Words, flags: Flags): Promise<number>;
-}
-
-export interface CommandRow {
-  /** Its name, of one or two words, and what it takes: `run [what]`, `checkpoint list [loop]`. */
-  readonly usage: string;
-  readonly summary: string;
-  /** Those of the settings are many: a getter makes them for the one command that is asked for. */
-  readonly options?: readonly FlagRow[];
-  readonly examples: readonly string[];
-  /** Why `--json` is refused. */
-  readonly printsNoJson?: string;
-  /** Commands a loop or starts one: refused to agents (F34). */
-  readonly changes?: true;
-  readonly load: () => Promise<CommandModule>;
-}
+import type { CommandRow, FlagRow } from './global-flags.ts';
 
 /** The words that name a command. */
 export const nameOf = ({ usage }: CommandRow): readonly string[] =>
@@ -79,6 +49,7 @@ const running: readonly FlagRow[] = [
 ];
 
 const projectHook: FlagRow = { flags: '--project', description: 'in the settings of this project, not in your own' };
+const headless: FlagRow = { flags: '--headless', description: 'go on outside of the session that it works in' };
 
 /** What a session has not: trees and processes of its own. */
 const ofHeadless = /^--(?:worktree|parallel|max-memory|max-processes|first-byte|silence|iteration-timeout)/;
@@ -539,11 +510,7 @@ export const commands: readonly CommandRow[] = [
     summary:
       'go on with a loop, counters kept: it runs with what it was started with; one that is at work is only unpaused',
     get options(): readonly FlagRow[] {
-      return [
-        { flags: '--headless', description: 'of a loop that works in a session: go on outside of it', group: 'start' },
-        ...settingFlags(),
-        ...running.filter(one => one.flags !== '--new'),
-      ];
+      return [headless, ...settingFlags(), ...running.filter(one => one.flags !== '--new')];
     },
     examples: [
       'ralph resume my-loop',
@@ -658,7 +625,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'begin a loop that works in the session of an agent, turn by turn, and print its first prompt',
     get options(): readonly FlagRow[] {
       return [
-        { flags: '--session <id>', description: 'the session; else the one that this is typed in, else the first one here' },
+        { flags: '--session <id>', description: 'else the one that this is typed in, else the first one here' },
         { flags: '--agent <name>', description: 'whose session it is; else the one that this is typed in' },
         { flags: '--completion-promise <text>', description: 'the same as --promise' },
         { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}`, group: 'mode' },
@@ -669,7 +636,6 @@ export const commands: readonly CommandRow[] = [
     },
     examples: [
       'ralph hook start "Make the tests of the parser pass" --verify \'npm test\' --max-iterations 20',
-      'ralph hook start PROMPT.md --completion-promise DONE',
       'ralph hook start notes.md --mode review',
     ],
     printsNoJson: 'it prints the first prompt',
@@ -680,13 +646,13 @@ export const commands: readonly CommandRow[] = [
     usage: 'hook install [agent]',
     summary: 'let an agent call Ralph at the end of its turns: shows the change in its settings, keeps other hooks',
     options: [projectHook, dryRun, yes, noInput],
-    examples: ['ralph hook install claude --dry-run', 'ralph hook install codex', 'ralph hook install claude --project'],
+    examples: ['ralph hook install claude --dry-run', 'ralph hook install codex --project'],
     changes: true,
     load: async () => ({ execute: (await import('./commands/hook.ts')).install }),
   },
   {
     usage: 'hook uninstall [agent]',
-    summary: 'take the hook out of the settings of an agent; the file is as it was before, where nobody changed it since',
+    summary: 'take the hook out again; where nobody changed the file since, it is as it was before',
     options: [projectHook, dryRun, yes, noInput],
     examples: ['ralph hook uninstall claude'],
     changes: true,
@@ -696,7 +662,7 @@ export const commands: readonly CommandRow[] = [
     usage: 'hook status',
     summary: 'where the hook is installed, which sessions have a loop, and when it gave up',
     options: [json],
-    examples: ['ralph hook status', 'ralph hook status --json'],
+    examples: ['ralph hook status'],
     load: async () => ({ execute: (await import('./commands/hook.ts')).status }),
   },
   {
@@ -711,7 +677,7 @@ export const commands: readonly CommandRow[] = [
     summary: 'what the agent calls when a turn ends: reads the event on standard input, answers with the next prompt',
     options: [
       { flags: '--timeout <seconds>', description: 'how long the agent waits for it' },
-      { flags: '--cap <turns,variable>', description: 'how many turns in a row the agent lets go on without a tool call' },
+      { flags: '--cap <turns,variable>', description: 'how many in a row the agent lets go on without a tool call' },
       { flags: '--count <session>', description: 'only count the tokens that the hook had no time for' },
     ],
     examples: ['ralph hook stop --timeout 1260 < event.json'],

@@ -14,8 +14,8 @@ import {
 import type { Refusal, Sent } from '../app/loops/commands.ts';
 import type { LedgerLoops } from '../app/loops/loops.ts';
 import { refuseProblems } from '../app/problems.ts';
+import { sessionOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
-import { sessionOf } from '../core/session.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { jsonText } from './output/json.ts';

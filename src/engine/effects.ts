@@ -1,9 +1,9 @@
 // Effects: each becomes a call of a port, and the answer an input. One row per effect, no decisions.
 import { untilAborted } from '../agents/performer.ts';
 import type { Answer } from '../core/event.ts';
+import { sessionOf } from '../core/event.ts';
 import type { Performed } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
-import { sessionOf } from '../core/session.ts';
 import { type LiveIteration, liveIteration, showsBlocked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { checkpoint, commit, giveBack, restore, setAside } from './checkpoints.ts';

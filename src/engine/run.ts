@@ -315,32 +315,35 @@ async function openingInputs(
   hasBegun: boolean,
   { settleOnly = false, visit }: RunOptions,
 ): Promise<Opening> {
+  const own = visit && state.live.find(live => live.holder === engine.holder.id);
   const inputs: Input[] = [];
   if (hasBegun)
     await engine.checkpoints?.repair(
       [state.checkpoints.latest, state.checkpoints.lastGood].filter(mark => mark !== undefined),
     );
   // The time since was work, and what the document says by now is the word of who did it.
-  const own = visit && state.live.find(live => live.holder === engine.holder.id);
   if (own !== undefined && visit?.outcome !== undefined) {
     await endOutside({ engine, state, post: input => void inputs.push(input) }, own, visit.outcome);
     return { inputs };
   }
   // A command to a loop that a process left in the middle of work must not count the time since as work.
-  if (hasBegun && own === undefined && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
+  if (hasBegun && own === undefined && (!settleOnly || isBusy(state)))
+    inputs.push({ type: 'taken-over', by: engine.by });
   const loaded = state.document.isLoaded && !settleOnly && own === undefined ? await engine.source.load() : undefined;
   if (loaded?.type === 'failed') return { problems: loaded.problems };
   if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
-  for (const { id, kind } of state.questions.open) {
-    if ((kind !== 'storage' && kind !== 'branch') || settleOnly) continue;
-    inputs.push({
+  return { inputs: settleOnly ? inputs : [...inputs, ...triedAgain(state)] };
+}
+
+/** Old trouble with the disk or the branch may be over. */
+const triedAgain = ({ questions }: State): readonly Input[] =>
+  questions.open
+    .filter(({ kind }) => kind === 'storage' || kind === 'branch')
+    .map(({ id }) => ({
       type: 'command',
       by: 'ralph',
       command: { type: 'answer', escalation: id, answer: { kind: 'retry' } },
-    });
-  }
-  return { inputs };
-}
+    }));
 
 /** A terminal serves one at a time, and a question comes before an agent. */
 function oneAtTheTerminal(plan: Plan): Plan {

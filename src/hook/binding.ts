@@ -40,7 +40,10 @@ export type FoundBinding =
 
 /** As it is before the first turn. */
 export const newBinding = (
-  known: Pick<Binding, 'loop' | 'name' | 'session' | 'holder' | 'directory' | 'startedAt' | 'headlessOk' | 'hasStateFile'>,
+  known: Pick<
+    Binding,
+    'loop' | 'name' | 'session' | 'holder' | 'directory' | 'startedAt' | 'headlessOk' | 'hasStateFile'
+  >,
 ): Binding => ({
   version: 1,
   blocks: 0,
@@ -77,7 +80,8 @@ function readAt(path: string): FoundBinding {
   const broken: FoundBinding = { type: 'broken', problem: `${path} cannot be read` };
   try {
     const value = fieldsOf(JSON.parse(readFileSync(path, 'utf8')));
-    const isWhole = value['version'] === 1 && typeof value['loop'] === 'string' && typeof value['directory'] === 'string';
+    const isWhole =
+      value['version'] === 1 && typeof value['loop'] === 'string' && typeof value['directory'] === 'string';
     return isWhole && isFields(value) ? { type: 'found', binding: value as unknown as Binding, path } : broken;
   } catch {
     return broken;

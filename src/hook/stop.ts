@@ -234,7 +234,9 @@ function settled(call: Call, binding: Binding, visited: Visited, isCapped: boole
       dropBinding(home, binding);
       return { message: endWords(visited) };
     case 'held':
-      return told(`Ralph: loop ${visited.name} goes on elsewhere (${visited.heldBy}); this session has nothing to do for it.`);
+      return told(
+        `Ralph: loop ${visited.name} goes on elsewhere (${visited.heldBy}); this session has nothing to do for it.`,
+      );
     case 'interrupted':
       return paused(call, binding, visited, 'no time for its checks');
     case 'waiting':
@@ -256,7 +258,12 @@ const whyPaused = {
     'this agent ends a turn after so many in a row without a tool call, whatever a hook says',
 } as const;
 
-async function paused(call: Call, binding: Binding, visited: Visited, because: keyof typeof whyPaused): Promise<Answer> {
+async function paused(
+  call: Call,
+  binding: Binding,
+  visited: Visited,
+  because: keyof typeof whyPaused,
+): Promise<Answer> {
   const { home, doors } = call;
   await doors.pause(binding, `the hook (${because})`);
   if (binding.hasStateFile) showState(binding, visited, false);

@@ -49,7 +49,9 @@ export interface Transcript {
   close(): void;
 }
 
-export type Opened = { readonly ok: true; readonly transcript: Transcript } | { readonly ok: false; readonly problem: string };
+export type Opened =
+  | { readonly ok: true; readonly transcript: Transcript }
+  | { readonly ok: false; readonly problem: string };
 
 /** Only a plain file of our own user: a pipe would hang, a device would never end. */
 export function openTranscript(path: string, bytesBefore = 0): Opened {
@@ -118,7 +120,10 @@ function reader(file: number, size: number, bytesBefore: number): Transcript {
       return isEndOf(lastMessageIn(near)?.trim() ?? '', message.trim());
     },
     lastMessage: () => lastMessageIn(tail()),
-    lastTyped: () => tail().map(typedIn).find(text => text !== undefined),
+    lastTyped: () =>
+      tail()
+        .map(typedIn)
+        .find(text => text !== undefined),
     since: (offset, isWhole = false) => sinceIn(read, size, Math.min(offset, size), isWhole),
     close: () => closeSync(file),
   };
@@ -187,25 +192,19 @@ function typedIn(line: Fields): string | undefined {
   return hasResults || text === '' || byHook.test(text) ? undefined : text;
 }
 
-function sinceIn(
-  read: (from: number, length: number) => Buffer,
-  size: number,
-  from: number,
-  isWhole: boolean,
-): Since {
+function sinceIn(read: (from: number, length: number) => Buffer, size: number, from: number, isWhole: boolean): Since {
   const usage = new Map<string, MessageUsage>();
+  const most = isWhole ? chunkBytes : newBytesMax;
   let tools = 0;
   let offset = from;
   do {
-    const bytes = read(offset, isWhole ? chunkBytes : newBytesMax);
+    const bytes = read(offset, most);
     const end = bytes.lastIndexOf(10) + 1;
-    if (end === 0 && !(bytes.length === chunkBytes || bytes.length === newBytesMax)) break; // its line is not whole yet
+    if (end === 0 && bytes.length < most) break; // its line is not whole yet
     offset += end === 0 ? bytes.length : end; // a line longer than that is left out
-    for (const line of linesOf(bytes.subarray(0, end))) {
-      if (isOwn(line)) tools += toolsIn(line);
-      const counted = usageIn(line);
-      if (counted !== undefined) usage.set(counted.message, counted);
-    }
+    const lines = linesOf(bytes.subarray(0, end));
+    tools += lines.filter(isOwn).reduce((sum, line) => sum + toolsIn(line), 0);
+    for (const counted of lines.flatMap(line => usageIn(line) ?? [])) usage.set(counted.message, counted);
   } while (isWhole && offset < size);
   return { offset, isBehind: size - offset > newBytesMax / 2, usage: [...usage.values()], tools };
 }

@@ -1,7 +1,7 @@
 // A visit: a process that is only here for a moment, for work that goes on outside (ADR 9). The same loop, limits and checks.
 import { expect, it } from 'vitest';
+import { sessionHolder } from '../../src/core/event.ts';
 import type { CheckOutcome } from '../../src/core/input.ts';
-import { sessionHolder } from '../../src/core/session.ts';
 import type { Settings } from '../../src/core/settings.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { type RunOptions, runLoop } from '../../src/engine/run.ts';
@@ -71,7 +71,10 @@ it('ends at its limit of iterations, which counts each turn once', async () => {
 it('checks a claim itself, and tells the next turn why it was refused', async () => {
   let passes = false;
   const outcome = (): CheckOutcome => ({ name: 'tests', passed: passes, detail: 'two are red', durationMs: 1 });
-  const { visit, said, events } = session({ checks: ['tests'] }, { checks: [{ name: 'tests', run: async () => outcome() }] });
+  const { visit, said, events } = session(
+    { checks: ['tests'] },
+    { checks: [{ name: 'tests', run: async () => outcome() }] },
+  );
   await visit({ begins: true });
   expect((await said('Task T1 complete')).type).toBe('left');
   expect((await events()).filter(one => one.type === 'task.closed')).toEqual([]);

@@ -163,7 +163,17 @@ export const house: House = {
       types: [...ports, 'config', 'engine'],
     },
     'cli/commands': {
-      values: [...low, 'modes/evolve.ts', 'app', 'hook', 'views', 'version.ts', 'cli', 'modes/registry.ts', 'config/fields.ts'],
+      values: [
+        ...low,
+        'modes/evolve.ts',
+        'app',
+        'hook',
+        'views',
+        'version.ts',
+        'cli',
+        'modes/registry.ts',
+        'config/fields.ts',
+      ],
       types: [...ports, 'config', 'engine'],
     },
     'cli/command-table.ts': {

@@ -106,8 +106,24 @@ const all = <Type extends EventType>(events: readonly Event[], type: Type): read
 
 const limits = ['--max-iterations', '30', '--no-progress', '40', '--completion-promise', 'DONE'];
 const promised = 'All of it is there.\n\n<promise>DONE</promise>';
-const stepName = ['', 'roof', 'wall', 'door', 'lamp', 'stair', 'floor', 'sink', 'table', 'chair', 'shelf', 'bed', 'rug'];
-const word = (number: number): Step => ({ text: `The ${stepName[number % 13]} of part ${number} is drawn, more is to be done.` });
+const stepName = [
+  '',
+  'roof',
+  'wall',
+  'door',
+  'lamp',
+  'stair',
+  'floor',
+  'sink',
+  'table',
+  'chair',
+  'shelf',
+  'bed',
+  'rug',
+];
+const word = (number: number): Step => ({
+  text: `The ${stepName[number % 13]} of part ${number} is drawn, more is to be done.`,
+});
 
 /** Says something else each time, and the promise at last. */
 const counting =
@@ -116,14 +132,24 @@ const counting =
     count + 1 < last ? word(count + 1) : { text: promised };
 
 /** Exactly so many iterations, no request after the promise, and the loop done. */
-async function assertDone(place: SessionPlace, iterations: number, requests = iterations, loop?: string): Promise<void> {
+async function assertDone(
+  place: SessionPlace,
+  iterations: number,
+  requests = iterations,
+  loop?: string,
+): Promise<void> {
   const events = await place.events(loop);
   assert.equal(all(events, 'loop.ended').at(-1)?.reason, 'goal_achieved');
   assert.equal(all(events, 'iteration.ended').length, iterations, 'iterations');
   assert.equal(place.mock.work().length, requests, 'requests to the model');
 }
 
-async function begin(place: SessionPlace, agent: LiveAgent, session: string, ...more: readonly string[]): Promise<string> {
+async function begin(
+  place: SessionPlace,
+  agent: LiveAgent,
+  session: string,
+  ...more: readonly string[]
+): Promise<string> {
   const words = ['hook', 'start', 'Draw the house', '--agent', agent.name, ...limits, ...more];
   const told = await place.ralph(...words, ...(session === '' ? [] : ['--session', session]));
   assert.equal(told.code, 0, told.stderr);
@@ -169,7 +195,10 @@ const withTools: HookTrial = {
     });
     const git = (...words: readonly string[]): void => {
       const env = { PATH: systemPath, HOME: place.home };
-      spawnSync('git', ['-c', 'user.name=live', '-c', 'user.email=l@example.invalid', ...words], { cwd: place.project, env });
+      spawnSync('git', ['-c', 'user.name=live', '-c', 'user.email=l@example.invalid', ...words], {
+        cwd: place.project,
+        env,
+      });
     };
     git('init', '-q', '-b', 'main');
     git('commit', '-q', '--allow-empty', '-m', 'Nothing yet');
@@ -282,7 +311,15 @@ const capped: HookTrial = {
     assert.match(stdout, /ralph resume capped --headless/);
     assert.ok(!stdout.includes('overriding and ending turn'), 'the host had nothing to override');
     assert.equal(all(await place.events(), 'loop.paused').length, 1);
-    const told = await place.ralph('resume', 'capped', '--headless', '--yes', '--no-input', '--model', 'claude-sonnet-4-5');
+    const told = await place.ralph(
+      'resume',
+      'capped',
+      '--headless',
+      '--yes',
+      '--no-input',
+      '--model',
+      'claude-sonnet-4-5',
+    );
     assert.equal(told.code, 0, told.stderr);
     await assertDone(place, 11);
   },
@@ -326,7 +363,11 @@ const others: HookTrial = {
     const place = await make(counting(12));
     const told = await place.say('', await begin(place, agent, ''));
     const state = await place.ralph('hook', 'status');
-    assert.equal(place.mock.work().length, 12, `${told.stdout.slice(-2_000)}${told.stderr.slice(-2_000)}${state.stdout}`);
+    assert.equal(
+      place.mock.work().length,
+      12,
+      `${told.stdout.slice(-2_000)}${told.stderr.slice(-2_000)}${state.stdout}`,
+    );
     await assertDone(place, 12);
   },
 };

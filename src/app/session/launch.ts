@@ -50,7 +50,9 @@ export async function engineFor(
     answerMsMax: config.answerTimeout,
   });
   // A session is not confined by us.
-  return isVisit ? engine : { ...engine, prompt: saying(engine.prompt, () => readOnlyWords(config.sandbox, directory)) };
+  return isVisit
+    ? engine
+    : { ...engine, prompt: saying(engine.prompt, () => readOnlyWords(config.sandbox, directory)) };
 }
 
 /** Where it works is the same for every mode: it stands at the end of the prompt. Asked late: the sandbox is being tried out. */

@@ -138,23 +138,28 @@ async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promi
   if (earlier?.type === 'ended' && !(await host.decide({ id: 'continue-ended', earlier })))
     return { type: 'over', earlier };
   const state = earlier?.type === 'open' ? earlier.state : undefined;
-  const held = state && (await ledger.store.holder(state.loop.id));
-  if (held?.alive === true && held.lease.holder.id !== host.visit?.holder)
-    return { type: 'held', what: 'loop', lease: held.lease };
+  const held = await heldByOthers(ledger, state, host);
+  if (held !== undefined) return { type: 'held', what: 'loop', lease: held };
   // It was begun or changed since it was looked up.
   const isAsSeen = canonical(first.before ?? null) === canonical(state?.settings ?? null);
   const prepared = isAsSeen ? first : await prepareLoop({ ...first, ledger });
   if (state === undefined && !hasWork(prepared)) return { type: 'nothing-to-do' };
-  const { config, settings, document, directory } = prepared;
+  const { config, document, directory } = prepared;
   const loop = state?.loop ?? (await newLoop(ledger, config.name, document.project));
   if (first.flags['new'] === true) await endReplaced(first, ledger, host, loop.name);
-  const hasOwnFolder =
-    state === undefined ? config.worktree || settings.worktreePerTask : state.loop.branch !== undefined;
   const run = (): Promise<Outcome> => work(prepared, ledger, host, { id: loop.id, name: loop.name, state });
   // A session works where its user sits, whoever else works there.
-  if (hasOwnFolder || host.visit !== undefined) return run();
+  if (host.visit !== undefined || hasOwnFolder(prepared, state)) return run();
   const folder = `folder:${state?.loop.directory ?? directory}`;
   return withLease<Outcome>(ledger, folder, lease => ({ type: 'held', what: 'folder', lease }), run);
+}
+
+const hasOwnFolder = ({ config, settings }: Prepared, state: State | undefined): boolean =>
+  state === undefined ? config.worktree || settings.worktreePerTask : state.loop.branch !== undefined;
+
+async function heldByOthers({ store }: Ledger, state: State | undefined, { visit }: Host): Promise<Lease | undefined> {
+  const held = state && (await store.holder(state.loop.id));
+  return held?.alive === true && held.lease.holder.id !== visit?.holder ? held.lease : undefined;
 }
 
 /** Nobody goes on with it any more: left open, its questions would stand beside those of the new loop for good. */
@@ -205,11 +210,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   const attendance = host.attend(prepared, loop);
   const { signal: interrupt, notifiers, ask, adapt } = attendance;
   try {
-    const asInput = (command: Command): Input => ({ type: 'command', command, by });
-    const first =
-      state === undefined
-        ? [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)]
-        : commandsFor(host, prepared, resumeCommands(prepared, state, workspace)).map(asInput);
+    const first = firstInputs(prepared, host, chosen, workspace);
     const isVisit = host.visit !== undefined;
     const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask, isVisit }, say);
     const { runLoop } = await import('../../engine/run.ts');
@@ -225,6 +226,14 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     attendance.close();
     settle();
   }
+}
+
+function firstInputs(prepared: Prepared, host: Host, chosen: Chosen, workspace: Workspace): readonly Input[] {
+  const { state } = chosen;
+  const { by } = host;
+  const asInput = (command: Command): Input => ({ type: 'command', command, by });
+  if (state !== undefined) return commandsFor(host, prepared, resumeCommands(prepared, state, workspace)).map(asInput);
+  return [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)];
 }
 
 /** Nobody has said that a loop which waits goes on, when its session only ends a turn. */

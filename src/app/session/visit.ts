@@ -1,6 +1,6 @@
 // Visit of a loop by the hook of an agent's session: the session does the work, and the one loop decides about it (ADR 9).
 import type { Activity, Assignment } from '../../agents/performer.ts';
-import { sessionHolder } from '../../core/session.ts';
+import { sessionHolder } from '../../core/event.ts';
 import { everyPerformer } from '../../core/settings.ts';
 import { isSingleTask, type State } from '../../core/state.ts';
 import { findTask } from '../../core/task.ts';
@@ -12,7 +12,7 @@ import { endingOf } from '../../views/ending.ts';
 import { standingWords } from '../../views/words.ts';
 import type { Environment } from '../app.ts';
 import { stateOf } from '../app.ts';
-import { type Draft, type Prepared, prepareLoop, type Provided } from './prepare.ts';
+import { type Draft, type Prepared, type Provided, prepareLoop } from './prepare.ts';
 import { keptWords } from './resume-rules.ts';
 import { type Gate, type Host, type Outcome, runSession, type SessionVisit, settingsRefusal } from './session.ts';
 import { performedIn, type Turn } from './turn.ts';
@@ -210,6 +210,7 @@ export async function stopLoop(place: VisitPlace, loop: string): Promise<void> {
   const { command } = await import('../loops/commands.ts');
   const row = (await ledger.store.loops()).find(one => one.loop === loop);
   const { lease, alive } = (await ledger.store.holder(loop)) ?? {};
-  if (lease !== undefined && alive && lease.holder.id === sessionHolder(place.session)) await ledger.store.release(lease);
+  if (lease !== undefined && alive && lease.holder.id === sessionHolder(place.session))
+    await ledger.store.release(lease);
   if (row !== undefined) await command({ home, env, ledger, loop, row, by, warn: say }, [{ type: 'stop' }]);
 }

@@ -21,7 +21,7 @@ async function documentOf(context: Context, what: string | undefined, flags: Fla
   if (isFile || flags['mode'] !== undefined) return { file: what, words: undefined, promise, mode: flags['mode'] };
   if (what === undefined) throw new UsageError('Nobody said what is to be done.', 'ralph hook start "Mend the parser"');
   const words = await givenText(context, what, 'prompt');
-  return { file: await promptDocument(context.home(), words, {}), words, promise, mode: 'prompt' };
+  return { file: await promptDocument(context.home(), words, {}), words, promise, mode: undefined };
 }
 
 export async function execute(context: Context, [what]: Words, flags: Flags): Promise<number> {
@@ -30,7 +30,9 @@ export async function execute(context: Context, [what]: Words, flags: Flags): Pr
   const session = textFlag(flags, 'session') ?? named.session ?? '';
   const directory = realpathSync(context.directory);
   const home = context.home();
-  const other = allBindings(home).find(one => one.session === session && (session !== '' || one.directory === directory));
+  const other = allBindings(home).find(
+    one => one.session === session && (session !== '' || one.directory === directory),
+  );
   if (other !== undefined)
     throw new UsageError(
       `This session has a loop already: ${other.name}.`,
@@ -55,7 +57,9 @@ export async function execute(context: Context, [what]: Words, flags: Flags): Pr
   const hasStateFile = showState(binding, visited, true, words ?? `Work on ${what ?? 'the document'}.`);
   writeBinding(home, { ...binding, hasStateFile });
   say(`Loop ${name} works in ${session === '' ? 'the first session that ends a turn here' : `session ${session}`}.`);
-  say(`  Watch it: ralph status ${name} · cancel it: ralph stop ${name}${hasStateFile ? `, or delete ${stateFilePath(directory)}` : ''}`);
+  say(
+    `  Watch it: ralph status ${name} · cancel it: ralph stop ${name}${hasStateFile ? `, or delete ${stateFilePath(directory)}` : ''}`,
+  );
   context.out(visited.prompt);
   return 0;
 }

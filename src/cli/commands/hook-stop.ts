@@ -24,7 +24,7 @@ async function openDoors(context: Context, stop: AbortSignal): Promise<Doors> {
       const { directory, session, prompt, ...terms } = found;
       const file = await app.promptDocument(home, prompt, terms);
       const { agent } = await app.agentOfSession(env, undefined);
-      const draft = { home, env, directory, file, flags: { mode: 'prompt', allowRedStart: true } };
+      const draft = { home, env, directory, file, flags: { allowRedStart: true } };
       return app.startInSession(placeOf(session), draft, agent);
     },
     pause: (binding, because) => app.pauseLoop(placeOf(binding.holder), binding.loop, because),
@@ -66,4 +66,3 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   if (text !== '') writeSync(1, text);
   return 0;
 }
-

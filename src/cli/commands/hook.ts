@@ -15,8 +15,8 @@ import {
 } from '../../hook/install.ts';
 import { UsageError } from '../../text/errors.ts';
 import { type Context, configuredRun, type Flags, printJson, type Words } from '../context.ts';
-import { confirm } from '../terminal.ts';
 import { isInteractive } from '../run-host.ts';
+import { confirm } from '../terminal.ts';
 
 interface Place {
   readonly agent: string;
@@ -40,9 +40,14 @@ async function placeOf(context: Context, named: string | undefined, flags: Flags
   return { agent, order, path: pathOf(context, hooks, flags['project'] === true) };
 }
 
+const shownChange = (path: string, before: string | undefined, after: string): readonly string[] => [
+  `In ${path}:`,
+  ...changedLines(before, after).map(line => `  ${line}`),
+];
+
 /** Shows the change, and makes it when that is wanted. */
-async function change(context: Context, flags: Flags, path: string, lines: readonly string[], make: () => void) {
-  context.print([`In ${path}:`, ...lines.map(line => `  ${line}`)].join('\n'));
+async function change(context: Context, flags: Flags, lines: readonly string[], make: () => void) {
+  context.print(lines.join('\n'));
   if (flags['dryRun'] === true) return 0;
   const mayAsk = isInteractive(flags) && flags['yes'] !== true;
   if (mayAsk && !(await confirm('Press Enter to write this, Ctrl-C to leave '))) return 130;
@@ -54,13 +59,17 @@ export async function install(context: Context, [agent]: Words, flags: Flags): P
   const { order, path, ...place } = await placeOf(context, agent, flags);
   const before = textAt(path);
   const edited = withHook(before, order);
-  if (!edited.ok) throw new UsageError(`${path} was not changed: ${edited.problem}.`, 'Mend it, or add the hook by hand: docs/guides/in-session.md');
+  if (!edited.ok)
+    throw new UsageError(
+      `${path} was not changed: ${edited.problem}.`,
+      'Mend it, or add the hook by hand: docs/guides/in-session.md',
+    );
   const where = flags['project'] === true ? ' --project' : '';
   if (edited.text === before) {
     context.print(`The hook is in ${path} already.`);
   } else {
     const make = (): void => writeHook(context.home(), path, before, edited.text);
-    const code = await change(context, flags, path, changedLines(before, edited.text), make);
+    const code = await change(context, flags, shownChange(path, before, edited.text), make);
     if (code !== undefined) return code;
     context.print(`Undo: ralph hook uninstall ${place.agent}${where}`);
   }
@@ -78,7 +87,7 @@ export async function uninstall(context: Context, [agent]: Words, flags: Flags):
     return 0;
   }
   const make = (): void => removeHook(context.home(), path, before, edited.text);
-  return (await change(context, flags, path, changedLines(before, edited.text), make)) ?? 0;
+  return (await change(context, flags, shownChange(path, before, edited.text), make)) ?? 0;
 }
 
 const troublesShown = 5;
@@ -87,19 +96,26 @@ export async function status(context: Context, _words: Words, flags: Flags): Pro
   const home = context.home();
   const hooks = [];
   for (const { name, hooks: own } of await hookedAgents()) {
-    for (const scope of ['user', 'project'] as const) {
-      const { path, order } = await placeOf(context, name, { project: scope === 'project' });
-      if (scope === 'user' || own.projectFile !== undefined)
-        hooks.push({ agent: name, scope, path, hook: hookIn(textAt(path), order) });
+    for (const project of own.projectFile === undefined ? [false] : [false, true]) {
+      const { path, order } = await placeOf(context, name, { project });
+      hooks.push({ agent: name, isOfProject: project, path, hook: hookIn(textAt(path), order) });
     }
   }
-  const loops = allBindings(home).map(({ name, session, directory, blocks }) => ({ loop: name, session, directory, blocks }));
+  const loops = allBindings(home).map(({ name, session, directory, blocks }) => ({
+    loop: name,
+    session,
+    directory,
+    blocks,
+  }));
   const given = troubles(home, troublesShown);
   if (flags['json'] === true) return printJson(context, { version: 1, hooks, loops, troubles: given });
   for (const { agent, path, hook } of hooks) context.print(`${agent.padEnd(9)} ${hookWords[hook].padEnd(22)} ${path}`);
   for (const { loop, session, directory } of loops)
-    context.print(`loop ${loop} works in ${session === '' ? 'the first session that ends a turn' : `session ${session}`}, ${directory}`);
-  for (const { at, session, problem } of given) context.print(`${at} let the turn of ${session || 'a session'} end: ${problem}`);
+    context.print(
+      `loop ${loop} works in ${session === '' ? 'the first session that ends a turn' : `session ${session}`}, ${directory}`,
+    );
+  for (const { at, session, problem } of given)
+    context.print(`${at} let the turn of ${session || 'a session'} end: ${problem}`);
   return 0;
 }
 
@@ -117,7 +133,12 @@ export async function test(context: Context, [agent]: Words, flags: Flags): Prom
   const { order, path, agent: name } = await placeOf(context, agent, flags);
   if (hookIn(textAt(path), order) === 'absent')
     throw new UsageError(`There is no hook of Ralph in ${path}.`, `Install it: ralph hook install ${name}`);
-  const event = { session_id: 'ralph-hook-test', hook_event_name: order.hooks.events[0], cwd: tmpdir(), transcript_path: '' };
+  const event = {
+    session_id: 'ralph-hook-test',
+    hook_event_name: order.hooks.events[0],
+    cwd: tmpdir(),
+    transcript_path: '',
+  };
   const input = JSON.stringify({ ...event, last_assistant_message: 'a test', prompt_response: 'a test' });
   const [command = '', ...words] = order.command;
   const began = performance.now();
@@ -128,8 +149,11 @@ export async function test(context: Context, [agent]: Words, flags: Flags): Prom
   const ran = await collect({ command, args, directory: tmpdir(), environment, input, timeMsMax: testMsMax });
   const ms = Math.round(performance.now() - began);
   const isGood = ran.code === 0 && ran.output.length === 0;
-  const what = isGood ? 'it answers, and leaves a session without a loop alone' : `it failed: ${ran.errors || ran.output.toString()}`;
-  if (flags['json'] === true) return printJson(context, { version: 1, agent: name, path, ok: isGood, ms }, isGood ? 0 : 1);
+  const what = isGood
+    ? 'it answers, and leaves a session without a loop alone'
+    : `it failed: ${ran.errors || ran.output.toString()}`;
+  if (flags['json'] === true)
+    return printJson(context, { version: 1, agent: name, path, ok: isGood, ms }, isGood ? 0 : 1);
   context.print(`${name}: ${what} (${ms} ms).`);
   if (order.hooks.beware !== undefined) context.say(`note: ${order.hooks.beware}`);
   return isGood ? 0 : 1;

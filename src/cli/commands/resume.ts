@@ -4,12 +4,12 @@ import { nothingBounds } from '../../app/problems.ts';
 import { keptWords } from '../../app/session/resume-rules.ts';
 import { flagName, keys } from '../../config/fields.ts';
 import type { Termination } from '../../core/event.ts';
+import { sessionOf } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { boundingLimits, isBounded, type Limits, limitFlag, limitTable } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination } from '../../core/termination.ts';
-import { sessionOf } from '../../core/session.ts';
 import type { LeaseState, LoopRow } from '../../ledger/ledger.ts';
 import { evolve } from '../../modes/evolve.ts';
 import { openRun } from '../../modes/registry.ts';
@@ -104,8 +104,14 @@ function placeOfLoop(context: Context, { loop: { branch, directory }, settings }
   return { ...context, directory: started };
 }
 
+interface Standing {
+  readonly row: LoopRow;
+  readonly state: State;
+  readonly held: LeaseState | undefined;
+}
+
 /** A loop that belongs to a session goes on there, unless somebody says that it shall go on headless. */
-async function inItsSession(context: Context, row: LoopRow, state: State, held: LeaseState | undefined, flags: Flags) {
+async function inItsSession(context: Context, { row, state, held }: Standing, flags: Flags) {
   const isHeadless = flags['headless'] === true;
   const { allBindings } = await import('../../hook/binding.ts');
   const binding = allBindings(context.home()).find(one => one.loop === row.loop);
@@ -123,7 +129,7 @@ async function inItsSession(context: Context, row: LoopRow, state: State, held: 
 export async function execute(context: Context, [name]: Words, given: Flags): Promise<number> {
   await context.ledger({ write: true, quickCheck: true });
   const { row, state, held: lease } = await loopStateOf(context, name, true);
-  const there = await inItsSession(context, row, state, lease, given);
+  const there = await inItsSession(context, { row, state, held: lease }, given);
   if (there !== undefined) return there;
   const { headless, ...flags } = given;
   const held = headless === true ? undefined : lease;

@@ -1,6 +1,6 @@
 // Leases: one holder at a time may write a loop, with a token that grows so that a late writer is fenced off.
 import type { DatabaseSync } from 'node:sqlite';
-import { sessionIdleMsMax, sessionOf } from '../../core/session.ts';
+import { sessionIdleMsMax, sessionOf } from '../../core/event.ts';
 import type { Holder, Lease, Leased, LeaseState, StoreFailure } from '../ledger.ts';
 import { type Connection, failure, StoreFailed } from './connection.ts';
 
