@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generatedPages } from '../scripts/docs.ts';
-import { commandGroups, commands } from '../src/cli/command-table.ts';
-import { globalFlags } from '../src/cli/global-flags.ts';
+import { commands } from '../src/cli/command-table.ts';
+import { commandGroups, globalFlags } from '../src/cli/global-flags.ts';
 import { settingFlags } from '../src/config/flags.ts';
 
 const root = join(import.meta.dirname, '..');

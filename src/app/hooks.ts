@@ -1,5 +1,5 @@
 // Doors of a hook to its loop, and the documents of loops that begin in a session.
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentHooks } from '../agents/agent.ts';
 import { cliNames, isCliName, loadCli } from '../agents/registry.ts';
@@ -11,7 +11,7 @@ import { type Environment, freshId } from './app.ts';
 export type { AgentHooks } from '../agents/agent.ts';
 export { collect } from '../processes/run-detached.ts';
 export { withLease } from './loops/find.ts';
-export { pauseLoop, startInSession, stopLoop, type Visited, type VisitPlace, visitLoop } from './session/visit.ts';
+export { pauseLoop, startInSession, stopLoop, type Visited, visitLoop } from './session/visit.ts';
 
 /** What a prompt in words says of its loop. */
 interface PromptTerms {
@@ -46,7 +46,10 @@ export const hookTimeoutMs = ({ verifyTimeout = tenMinutesMs }: Pick<Config, 've
   2 * verifyTimeout + 60_000;
 
 /** This very program, as another process would start it. */
-export const ownProgram = (): readonly string[] => [process.execPath, realpathSync(process.argv[1] ?? '')];
+export function ownProgram(): readonly string[] {
+  const own = process.argv[1] ?? '';
+  return [process.execPath, existsSync(own) ? realpathSync(own) : own];
+}
 
 /** Goes on with a loop, or does what a hook has no time for, in a process of its own. */
 export function startBeside(words: readonly string[], directory: string, env: Environment): void {

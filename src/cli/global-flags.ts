@@ -35,6 +35,19 @@ export interface CommandRow {
   readonly load: () => Promise<CommandModule>;
 }
 
+/** Commands of two words: what those that begin with the same word are about. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  agents: 'the coding agents that Ralph can start: which are installed here, and whether they answer',
+  audit: 'whether the recorded events of a loop are whole and unchanged',
+  config: 'what the config of a project may set',
+  checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
+  hook: 'loops in the session of an agent: let it call Ralph at the end of its turns, begin one',
+  loops: 'all loops on this machine, those that are over too',
+  notes: 'what earlier loops in a repository found out, in a short file that you may change',
+  plan: 'plans: documents of steps that you approve before Ralph carries them out',
+  task: 'the tasks of a loop or of a document: look at them, decide about one, add one, convert lists',
+};
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 export const globalFlags: readonly FlagRow[] = [

@@ -7,7 +7,7 @@ export interface Turn {
   /** Where the session is by now: its agent may have changed it. */
   readonly directory: string;
   readonly transcript: string;
-  /** The last message, where the host gives it. */
+  /** The last message, where the host gives it; empty where it says that there was none. */
   readonly message: string | undefined;
   /** What the host tells holds all messages of the turn: the transcript has the last one by itself. */
   readonly isJoined: boolean;
@@ -66,7 +66,7 @@ export function readTurn(bytes: Buffer): ReadTurn {
     refusal,
     directory: textOf(fields['cwd']),
     transcript: textOf(fields['transcript_path']),
-    message: message?.trim() === '' ? undefined : message,
+    message,
     isJoined: wordsOf(fields, 'last_assistant_message') === undefined,
     model: textOf(fields['model']),
     prompt: textOf(fields['prompt_id']) || textOf(fields['turn_id']) || textOf(fields['prompt']),

@@ -7,7 +7,7 @@ import { readStateFile, removeStateFile, stateFilePath, writeStateFile } from '.
 import { isEndOf, openSettled, type Since, type Transcript } from './transcript.ts';
 
 /** How a turn went, as far as its host says. */
-export interface TurnOutcome {
+interface TurnOutcome {
   readonly message: string;
   readonly error: string | undefined;
   readonly tools: number;
@@ -21,7 +21,7 @@ export interface Visiting {
 }
 
 /** What stands in a state file that another tool has written. */
-export interface Import {
+interface Import {
   readonly directory: string;
   readonly session: string;
   readonly prompt: string;
@@ -178,20 +178,22 @@ interface Heard {
   readonly isBehind: boolean;
 }
 
+const noMessage = 'no assistant message is found in the transcript';
+
 /** The host's own word first: the transcript may lag behind it. */
 async function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): Promise<Heard> {
   const opened = await openSettled(turn.transcript, turn.message);
   const transcript = opened.ok ? opened.transcript : undefined;
   try {
     const message = messageOf(turn, transcript);
-    const problem = opened.ok ? 'no assistant message is found in the transcript' : opened.problem;
     const since = transcript && sinceTurn(transcript, binding);
     const fresh = since?.usage.filter(one => one.message !== binding.counted) ?? [];
     const usage = [...more, ...fresh].map(one => ({ ...one, model: one.model || turn.model }));
-    const said = message === undefined && turn.error === undefined ? undefined : (message ?? '');
+    const { error } = turn;
+    const isSilent = (message ?? '').trim() === '' && error === undefined;
     return {
-      outcome: said === undefined ? undefined : { message: said, error: turn.error, tools: since?.tools ?? 0, usage },
-      problem,
+      outcome: isSilent ? undefined : { message: message ?? '', error, tools: since?.tools ?? 0, usage },
+      problem: message === '' ? 'the last message is empty' : opened.ok ? noMessage : opened.problem,
       typed: transcript?.lastTyped(),
       counted: since === undefined ? {} : { offset: since.offset, counted: usage.at(-1)?.message ?? binding.counted },
       isBehind: since?.isBehind ?? false,

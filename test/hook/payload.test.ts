@@ -66,9 +66,9 @@ it('leaves the end of a subagent and every other event alone (B74)', () => {
   expect(read({ ...stop, hook_event_name: 'constructor' })).toEqual({ type: 'other' });
 });
 
-it('an empty message is none', () => {
-  const { turn } = read({ ...stop, last_assistant_message: ' \n' }) as Extract<ReadTurn, { type: 'turn' }>;
-  expect(turn.message).toBeUndefined();
+it('tells a host that says that there was no message from one that says nothing', () => {
+  const messageOf = (more: object) => (read({ ...stop, ...more }) as Extract<ReadTurn, { type: 'turn' }>).turn.message;
+  expect([messageOf({ last_assistant_message: '' }), messageOf({})]).toEqual(['', undefined]);
 });
 
 it('answers with the prompt, with a word for the user alone, or with nothing', () => {

@@ -191,7 +191,7 @@ const failing: readonly (readonly [string, (all: ReturnType<typeof world>) => ob
     /no plain file/,
   ],
   ['no assistant message', () => ({ last_assistant_message: undefined }), /no assistant message/],
-  ['an empty message', () => ({ last_assistant_message: '' }), /no assistant message/],
+  ['an empty message', () => ({ last_assistant_message: '' }), /the last message is empty/],
 ];
 
 it.each(failing)('lets the turn end, keeps all there is and says why: %s', async (_what, change, why) => {

@@ -384,7 +384,7 @@ export const hookTrials: readonly HookTrial[] = [
   others,
 ];
 
-export interface TrialRow {
+interface TrialRow {
   readonly agent: string;
   readonly trial: string;
   readonly passed: number;

@@ -108,7 +108,7 @@ export async function status(context: Context, _words: Words, flags: Flags): Pro
     blocks,
   }));
   const given = troubles(home, troublesShown);
-  if (flags['json'] === true) return printJson(context, { version: 1, hooks, loops, troubles: given });
+  if (flags['json'] === true) return printJson(context, { version: 2, hooks, loops, troubles: given });
   for (const { agent, path, hook } of hooks) context.print(`${agent.padEnd(9)} ${hookWords[hook].padEnd(22)} ${path}`);
   for (const { loop, session, directory } of loops)
     context.print(
@@ -153,7 +153,7 @@ export async function test(context: Context, [agent]: Words, flags: Flags): Prom
     ? 'it answers, and leaves a session without a loop alone'
     : `it failed: ${ran.errors || ran.output.toString()}`;
   if (flags['json'] === true)
-    return printJson(context, { version: 1, agent: name, path, ok: isGood, ms }, isGood ? 0 : 1);
+    return printJson(context, { version: 2, agent: name, path, ok: isGood, ms }, isGood ? 0 : 1);
   context.print(`${name}: ${what} (${ms} ms).`);
   if (order.hooks.beware !== undefined) context.say(`note: ${order.hooks.beware}`);
   return isGood ? 0 : 1;

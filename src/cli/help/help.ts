@@ -1,8 +1,7 @@
 // The help of a command and of a command group as text: what it does, examples, then flags under headings, at any width.
 import { capitalized } from '../../text/format.ts';
-import { commandGroups, commands, nameOf } from '../command-table.ts';
-import type { CommandRow, FlagRow } from '../global-flags.ts';
-import { globalFlags, hasFlag } from '../global-flags.ts';
+import { commands, nameOf } from '../command-table.ts';
+import { type CommandRow, commandGroups, type FlagRow, globalFlags, hasFlag } from '../global-flags.ts';
 import { wrapped } from '../terminal.ts';
 import { topics } from './topics.ts';
 
