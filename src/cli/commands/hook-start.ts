@@ -60,6 +60,6 @@ export async function execute(context: Context, [what]: Words, flags: Flags): Pr
   say(
     `  Watch it: ralph status ${name} · cancel it: ralph stop ${name}${hasStateFile ? `, or delete ${stateFilePath(directory)}` : ''}`,
   );
-  context.out(visited.prompt);
+  context.print(visited.prompt);
   return 0;
 }
