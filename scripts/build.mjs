@@ -34,7 +34,7 @@ const libraries = [
   'yaml',
 ];
 /** Node's own modules that take milliseconds to load, and that most commands never call. */
-const slowModules = /^node:(child_process|crypto|process|readline\/promises|util)$/;
+const slowModules = /^node:(child_process|crypto|process|readline\/promises|util|v8)$/;
 
 /** When the newest thing that the bundle is made of changed; folders count, since a deleted file changes only its folder. */
 export function newestInputMs() {
@@ -77,6 +77,15 @@ const lateModules = {
         ? { contents: 'export default process;' }
         : late(process.getBuiltinModule(path), `process.getBuiltinModule('${path}')`),
     );
+  },
+};
+
+/** write-file-atomic asks for the number of its thread. The program has one, and loading that module takes a millisecond. */
+const oneThread = {
+  name: 'one-thread',
+  setup(build) {
+    build.onResolve({ filter: /^worker_threads$/ }, ({ path }) => ({ path, namespace: 'one-thread' }));
+    build.onLoad({ filter: /./, namespace: 'one-thread' }, () => ({ contents: 'exports.threadId = 0;' }));
   },
 };
 
@@ -127,7 +136,11 @@ async function build() {
     outExtension: { '.js': '.cjs' },
     supported: { 'dynamic-import': false },
     banner: { js: 'const ownUrl=require("node:url").pathToFileURL(__filename).href;' },
-    plugins: [lateModules, apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path]))))],
+    plugins: [
+      lateModules,
+      oneThread,
+      apart(new Map(parts.flatMap(({ names, path }) => names.map(name => [name, path])))),
+    ],
   });
   const all = await Promise.all([program, library, bundle({ ...common, entryPoints: programs })]);
   publish(

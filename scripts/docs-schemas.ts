@@ -1,9 +1,11 @@
 // JSON Schema of everything that `--json` prints: written once here, published in docs/schemas, held against real output by tests.
 import { z } from 'zod';
 import { commands, nameOf } from '../src/cli/command-table.ts';
+import type { EscalationKind } from '../src/core/event.ts';
 import { limitNames } from '../src/core/settings.ts';
 import { levelWords, type ProofLevel } from '../src/core/task.ts';
 import type { Standing } from '../src/views/loop.ts';
+import { questionKinds } from '../src/views/question.ts';
 
 const text = z.string();
 const count = z.int().nonnegative();
@@ -30,7 +32,7 @@ const usage = z.strictObject({
 
 const question = z.strictObject({
   id: text,
-  kind: text.describe('stuck, deviation, unknown, blocked, health, agent, storage, tamper, effect, approval, budget'),
+  kind: z.enum(Object.keys(questionKinds) as EscalationKind[]),
   task: optional(text),
   iteration: optional(count),
   performer: optional(text),

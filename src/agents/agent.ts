@@ -219,6 +219,8 @@ export interface StreamProblem {
   readonly status?: number;
   readonly resetAtMs?: number;
   readonly text: string;
+  /** All that was said, where `text` is a part: a reset may stand beside the message. */
+  readonly full?: string;
 }
 
 /** Prices and context windows of models. */

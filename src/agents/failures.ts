@@ -29,6 +29,7 @@ export interface RunFacts {
 }
 
 const detailCharsMax = 500;
+const fullCharsMax = 4_000;
 
 /** Undefined for a success: a good last word, whatever the exit code. */
 export function failureOf(run: RunFacts): Failure | undefined {
@@ -48,9 +49,9 @@ function isGoodPlainEnd({ isPlain, exit, result }: RunFacts): boolean {
   return isPlain && exit.code === 0 && exit.cause === undefined && result.message().trim() !== '';
 }
 
-/** Only a limit is waited for to a time; words about another failure may name any. */
+/** Only a provider is waited for to a time; words about another failure may name any. */
 export const resetFor = ({ kind, resetAtMs }: Failure, nowMs: number): number | undefined =>
-  kind === 'rate-limit' ? plausibleReset(resetAtMs, nowMs) : undefined;
+  kind === 'rate-limit' || kind === 'overloaded' ? plausibleReset(resetAtMs, nowMs) : undefined;
 
 /** B69: a time that has passed, or that nobody lives to see, is no time to wait for. */
 export function plausibleReset(resetAtMs: number | undefined, nowMs: number): number | undefined {
@@ -67,7 +68,7 @@ function overLimit(cause: 'memory' | 'processes'): Failure {
 function streamFailure(problem: StreamProblem, exit: ProcessExit, nowMs: number): Failure {
   const { kind, status, text } = problem;
   const words = oneLine(text);
-  const resetAtMs = problem.resetAtMs ?? resetIn(words, nowMs);
+  const resetAtMs = problem.resetAtMs ?? resetIn(problem.full ?? text.slice(0, fullCharsMax), nowMs);
   const said = classifyFailure({ kind, status, resetAtMs, text: words, isError: true });
   const exitCode = exit.stoppedByUs ? undefined : (exit.code ?? undefined);
   return {
@@ -130,9 +131,10 @@ const namings: readonly { readonly kind: FailureKind; readonly status: number; r
 /** `kind`: what the agent itself names. */
 export function statusProblem(status: unknown, text: string, kind?: FailureKind): StreamProblem {
   const words = wordsOf(text);
-  if (!isStatus(status)) return { kind, text: words };
+  const full = words === text ? undefined : text.slice(0, fullCharsMax);
+  if (!isStatus(status)) return { kind, text: words, full };
   const named = namings.find(row => row.status === status && (row.code === undefined || text.includes(row.code)));
-  return { kind: kind ?? named?.kind, status, text: words };
+  return { kind: kind ?? named?.kind, status, text: words, full };
 }
 
 /** Codes of Anthropic's API, and those under which its own agent tells them. */
@@ -188,7 +190,9 @@ export function resetOf(headers: Fields, sentAtMs: unknown): number | undefined 
 
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
-const unitMs: Readonly<Record<string, number>> = { d: dayMs, h: 3_600_000, m: minuteMs, s: 1_000, ms: 1 };
+const unitMs: Readonly<Record<string, number>> = { d: dayMs, t: dayMs, h: 3_600_000, m: minuteMs, s: 1_000, ms: 1 };
+const units =
+  '(?:days?|d|tagen?|hours?|hrs?|h|stunden?|heures?|horas?|minutes?|mins?|minuten?|minutos?|m|seconds?|secs?|sekunden?|s|milliseconds?|ms)';
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 const weekdays = 'sun mon tue wed thu fri sat'.split(' ');
 const zoneHours: Readonly<Record<string, number>> = {
@@ -196,15 +200,22 @@ const zoneHours: Readonly<Record<string, number>> = {
   ...{ bst: 1, cet: 1, cest: 2, ist: 5.5, jst: 9 },
 };
 
-const asks = /again|reset|available|renew|retry|back|until|refresh|wait/i;
+const asks =
+  /again|reset|available|renew|retry|back|until|refresh|wait|restored?|regain|returns?|opens?|versuch|erneut|nouveau|nuevo/i;
 /** `usage limit reached|1795003200`, `"resetsAt": 1795003200` */
-const epoch = /(?:\||reset[\w-]*["']?\s*(?:at|time)?["']?\s*[:=]?\s*)(\d{10})(\d{3})?\b/i;
-const iso = /\b(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?/;
-/** Headers give plain numbers. */
-const header = /retry[-_ ]?after(-ms)?["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?![\d.]*\s?[a-z\d:-])/i;
+const epoch = /(?:\||reset[\w-]*["']?\s*(?:at|time)?["']?\s*[:=]?\s*["']?)(\d{10})(\d{3})?\b/i;
+const iso = /\b(\d{4}-\d\d-\d\d)(?:T| at | )(\d\d:\d\d(?::\d\d(?:\.\d+)?)?)\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?/;
+/** A day alone may be that of a version. */
+const isoDay = /\b(?:on|until|resets?|reset at|renews) (\d{4}-\d\d-\d\d)\b/i;
+/** Headers give plain numbers, or a date. */
+const header =
+  /(?:retry[-_ ]?after(-ms)?|ratelimit-reset[\w-]*)["']?\s*[:=]?\s*["']?(\d+(?:\.\d+)?)(?![\d.]* ?[a-z\d:-])/i;
+const headerDate = /retry-after["']?: ?["']?([A-Z][a-z]{2}, [\w :]{10,30} GMT)/i;
 const countdown = /\bin (\d{1,2}):(\d\d):(\d\d)\b/;
-const aWhile =
-  /(?:(?:again|reset|available|renew|retry|back|until|refresh|wait)[\w-]*|after|in|delay)["']?[ :=]{0,3}["']?(?:(?:in|after|for|about|another|approximately|~) ?){0,2}((?:(?:\d+(?:\.\d+)?|an?) ?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s|milliseconds?|ms)(?![a-z])(?:,? (?:and )?)?)+)/i;
+const aWhile = new RegExp(
+  `(?:(?:again|reset|available|renew|retry|back|until|refresh|wait)[\\w-]*|after|in|delay)["']?[ :=]{0,3}["']?(?:(?:in|after|for|about|another|approximately|~) ?){0,2}((?:(?:\\d+(?:\\.\\d+)?|an?) ?${units}(?![a-z])(?:,? (?:and )?)?)+)`,
+  'i',
+);
 const onDay =
   /(?:\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?\b|\b(\d{1,2})(?:st|nd|rd|th)?\.? (jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b)(?:,? (\d{4})\b)?/i;
 const onWeekday = /\b(sun|mon|tue|wed|thu|fri|sat)(?:s|nes|rs|ur)?(?:day)?\b|\b(tomorrow)\b/i;
@@ -212,12 +223,14 @@ const atTime = /\b(\d{1,2})(?:[:.](\d\d))? ?([ap])\.?m\b|\b(\d{1,2}):(\d\d)(?::\
 const zone =
   /\b(utc|gmt|p[sd]t|m[sd]t|c[sd]t|e[sd]t|bst|cest|cet|ist|jst)\b(?:\s?([+-]\d{1,2})(?::?(\d\d))?)?|\d(z)\b/i;
 const zoneName = /\b((?:Africa|America|Asia|Atlantic|Australia|Europe|Pacific)\/[A-Za-z_/]+|Etc\/UTC)\b/;
+/** `12/1/2026`, the month first as in all texts of CLIs that we know. */
+const slashed = /\b(\d{1,2})\/(\d{1,2})\/(20\d\d)\b/;
 /** A day that was not understood: its time alone would be another day's. */
 const someDay = /\b\d{1,2}(?:st|nd|rd|th)\b|\b20\d\d\b/;
 
 function durationIn(words: string): number {
   let sum = 0;
-  for (const [, amount = '', unit = ''] of words.matchAll(/(\d+(?:\.\d+)?|\ban?\b) ?(milli|ms|d|h|m|s)/gi)) {
+  for (const [, amount = '', unit = ''] of words.matchAll(/(\d+(?:\.\d+)?|\ban?\b) ?(milli|ms|d|t|h|m|s)/gi)) {
     const name = unit.toLowerCase() === 'milli' ? 'ms' : unit.toLowerCase();
     sum += (amount.startsWith('a') ? 1 : Number(amount)) * (unitMs[name] ?? 0);
   }
@@ -259,6 +272,8 @@ const midnightOf = ({ aheadMs }: Clock, year: number, month: number, date: numbe
 
 /** A day of a month with a time; without a year the next one. */
 function dayIn(text: string, clock: Clock): number | undefined {
+  const [isSlashed, monthOf, dateOf, yearOf] = slashed.exec(text) ?? [];
+  if (isSlashed !== undefined) return midnightOf(clock, Number(yearOf), Number(monthOf) - 1, Number(dateOf));
   const found = onDay.exec(text);
   if (found === null) return undefined;
   const [whole, nameFirst, dateLast, dateFirst, nameLast, year] = found;
@@ -284,19 +299,42 @@ function timeIn(text: string, clock: Clock): number | undefined {
   return at > clock.nowMs ? at : at + (weekday === undefined ? dayMs : 7 * dayMs);
 }
 
+const timeOf = (date: string | undefined): number | undefined => (date && Date.parse(date)) || undefined;
+
+/** Ordered: what is most exact stands first. */
+const ways: readonly ((text: string, nowMs: number) => number | undefined)[] = [
+  text => timeOf(headerDate.exec(text)?.[1]),
+  text => {
+    const [, date, time, zoneOf = 'Z'] = iso.exec(text) ?? [];
+    return timeOf(date && `${date}T${time}${zoneOf.replace(/UTC|GMT/, 'Z')}`);
+  },
+  (text, nowMs) => {
+    const wait = aWhile.exec(text)?.[1];
+    return wait === undefined ? undefined : nowMs + durationIn(wait);
+  },
+  (text, nowMs) => {
+    const [, hours, minutes, seconds] = countdown.exec(text) ?? [];
+    return hours === undefined
+      ? undefined
+      : nowMs + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
+  },
+  (text, nowMs) => {
+    const [, isMs, amount] = header.exec(text) ?? [];
+    return amount === undefined ? undefined : nowMs + Number(amount) * (isMs === undefined ? 1_000 : 1);
+  },
+  text => timeOf(isoDay.exec(text)?.[1]),
+  (text, nowMs) => dayIn(text, { nowMs, aheadMs: zoneMsOf(text, nowMs) }),
+  (text, nowMs) => timeIn(text, { nowMs, aheadMs: zoneMsOf(text, nowMs) }),
+];
+
 /** When the text says that a provider serves again (epoch ms); undefined when it does not say. */
 export function resetIn(text: string, nowMs: number): number | undefined {
   const stamp = epoch.exec(text);
   if (stamp !== null) return Number(stamp[1]) * 1_000;
   if (!asks.test(text)) return undefined;
-  const date = iso.exec(text);
-  if (date !== null) return Date.parse(`${date[1]}T${date[2]}${(date[3] ?? 'Z').replace(/UTC|GMT/, 'Z')}`) || undefined;
-  const wait = aWhile.exec(text)?.[1];
-  if (wait !== undefined) return nowMs + durationIn(wait);
-  const [, hours, minutes, seconds] = countdown.exec(text) ?? [];
-  if (hours !== undefined) return nowMs + ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
-  const plain = header.exec(text);
-  if (plain !== null) return nowMs + Number(plain[2]) * (plain[1] === undefined ? 1_000 : 1);
-  const clock = { nowMs, aheadMs: zoneMsOf(text, nowMs) };
-  return dayIn(text, clock) ?? timeIn(text, clock);
+  for (const way of ways) {
+    const at = way(text, nowMs);
+    if (at !== undefined) return at;
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 // The closed union of facts a loop can consist of: the ledger holds these and nothing else.
 
-import type { Repetition } from '../messages/progress.ts';
+import type { Repetition } from '../messages/progress/progress.ts';
 import type { NotedObstacle, Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';

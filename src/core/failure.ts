@@ -70,7 +70,7 @@ export const failureRules: Readonly<Record<FailureKind, FailureRule>> = {
     'trips',
   ),
   'resource-limit': rule(
-    'It used too much memory or too many processes: make the task smaller or raise the limit.',
+    'Memory, processes, files or disk ran out: make the task smaller, free some or raise the limit.',
     'retryable',
     'counts',
   ),
@@ -95,7 +95,7 @@ export const failureWords: Readonly<Record<FailureKind, string>> = {
   timeout: 'it took too long',
   spawn: 'the agent could not be started',
   'no-start': 'the agent was started but never answered',
-  'resource-limit': 'it used too much memory or too many processes',
+  'resource-limit': 'memory, processes, files or disk ran out',
   model: 'the agent does not have this model',
   auth: 'the agent is not logged in',
   billing: "the agent's account has no credit",
@@ -117,6 +117,10 @@ export const countsAsAttempt = (failure: Failure, isAction: boolean): boolean =>
 
 /** Towards the errors in a row of the loop. */
 export const countsAsError = ({ kind, rests }: Failure): boolean => failureRules[kind].counts && rests !== true;
+
+/** It goes on by itself when what was the matter is over. */
+export const isNoFaultOfTask = (failure: Failure): boolean =>
+  failureRules[failure.kind].retryable && !countsAsError(failure);
 
 const restsMax = 3;
 

@@ -1,4 +1,4 @@
-// Handoffs to a fresh context: the seed's six triggers as one ordered table, and how a live agent is asked for one.
+// Handoffs to a fresh context: six triggers as one ordered table, and how a live agent is asked for one.
 
 import type { Phase, Report } from '../messages/report.ts';
 import { formatDuration } from '../text/format.ts';
@@ -95,7 +95,7 @@ export function handoffWords(because: string, withinMs: number): string {
 export const nudgeWords =
   'You have been silent for a long time. If you are stuck, say in your last message what holds you up, and stop; else go on.';
 
-// The handoff text: what the next fresh context needs from the one before it, in the seed's shape.
+// The handoff text: what the next fresh context needs from the one before it.
 
 const itemCharsMax = 300;
 const nextCharsMax = 500;

@@ -1,10 +1,11 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
-import { findStandstill, isNewWork, isProgress, type Standstill, type Step } from '../messages/progress.ts';
+import { findStandstill, isNewWork, isProgress, type Standstill, type Step } from '../messages/progress/progress.ts';
 import { type NotedObstacle, type Phase, phases, type Report } from '../messages/report.ts';
 import { comparable } from '../messages/said.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
+import { isNoFaultOfTask } from './failure.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
 import type { TrailStep } from './task.ts';
 
@@ -226,10 +227,11 @@ const withStep = (state: State, iteration: number, part: Partial<Step>): State =
   trail: state.trail.map(one => (one.iteration === iteration ? { ...one, ...part } : one)),
 });
 
-export const withEnded = (state: State, event: Omit<Ended, 'at'>): State => ({
-  ...state,
-  trail: [...state.trail, stepOf(event)].slice(-stepsMax),
-});
+/** What the provider or the network did is no step of the task. */
+export const withEnded = (state: State, event: Omit<Ended, 'at'>): State =>
+  event.failure !== undefined && isNoFaultOfTask(event.failure)
+    ? state
+    : { ...state, trail: [...state.trail, stepOf(event)].slice(-stepsMax) };
 
 /** A person looked at it, it is over, or its files are others: what comes is compared with nothing before. */
 export const withoutTrail = (state: State, task: string): State =>

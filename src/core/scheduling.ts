@@ -92,8 +92,8 @@ function chainFor(state: State, task: string): readonly string[] {
   return [...chain.slice(shift), ...chain.slice(0, shift)];
 }
 
-/** Providers' windows are a week at most: a reset beyond that is a clock that was set. */
-export const resetMsMax = 8 * 24 * 3_600_000;
+/** Providers' windows are a month at most: a reset beyond that is a clock that was set. */
+export const resetMsMax = 32 * 24 * 3_600_000;
 
 /** An open question that concerns everybody; one about a single performer only keeps that one away. */
 export const isBlocked = ({ questions }: State): boolean =>

@@ -1,5 +1,5 @@
 // Tasks, their table and their order: what is ready, what waits for what, how far the loop has come.
-import type { Step } from '../messages/progress.ts';
+import type { Step } from '../messages/progress/progress.ts';
 import { canonical } from '../text/canonical.ts';
 
 export interface TaskSpec {

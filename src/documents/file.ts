@@ -286,7 +286,7 @@ class DocumentFile {
     const { copyPath } = this.settings;
     try {
       await mkdir(dirname(copyPath), { recursive: true });
-      await this.disk.replace(copyPath, bytes, { mode: 0o600 });
+      await this.disk.replace(copyPath, bytes, { mode: 0o600, isPassing: true });
       this.copiedHash = hash;
       return [];
     } catch (error) {

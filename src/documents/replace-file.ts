@@ -14,13 +14,15 @@ export interface Replacement {
   readonly mode?: number | undefined;
   /** Replace only this version of the file. */
   readonly expected?: FileIdentity | undefined;
+  /** No promise needs it after a power cut: it is not brought to the disk first. */
+  readonly isPassing?: boolean;
 }
 
 /** Follows symbolic links, keeps the mode, syncs before the rename. Throws the system's error when it could not write. */
 export async function replaceFile(
   path: string,
   bytes: Buffer,
-  { mode, expected }: Replacement = {},
+  { mode, expected, isPassing = false }: Replacement = {},
 ): Promise<Replaced> {
   const target = (await danglingTarget(path)) ?? path;
   await refuseReadOnly(target);
@@ -33,7 +35,7 @@ export async function replaceFile(
       // The bytes are written and synced here: write-file-atomic takes a short write on a full disk for a whole one,
       // and the last look at the old file must come after the slow part.
       async tmpfileCreated(temporary: string) {
-        written = await writeSynced(temporary, bytes);
+        written = await write(temporary, bytes, !isPassing);
         if (expected !== undefined && (await identify(path)) !== expected) throw changed;
       },
     });
@@ -47,11 +49,11 @@ export async function replaceFile(
 }
 
 /** Gives what a rename does not change of the file's identity. */
-async function writeSynced(path: string, bytes: Buffer): Promise<string> {
+async function write(path: string, bytes: Buffer, isSynced: boolean): Promise<string> {
   const handle = await open(path, 'r+');
   try {
     await handle.writeFile(bytes);
-    await handle.sync();
+    if (isSynced) await handle.sync();
     const stats = await handle.stat({ bigint: true });
     return [stats.ino, stats.size, stats.mtimeNs].join(':');
   } finally {

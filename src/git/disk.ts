@@ -5,7 +5,7 @@ import {
   constants,
   type Dirent,
   lstatSync,
-  opendirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   type Stats,
@@ -149,11 +149,5 @@ export async function* entriesBelow(
 }
 
 /** Nothing where it is gone, or closed to us. */
-function* entriesIn(path: Buffer): Generator<Dirent> {
-  const folder = ifReadable(() => opendirSync(path as unknown as string, { encoding: 'latin1' as BufferEncoding }));
-  try {
-    for (let entry = folder?.readSync(); entry; entry = folder?.readSync()) yield entry;
-  } finally {
-    folder?.closeSync();
-  }
-}
+const entriesIn = (path: Buffer): readonly Dirent[] =>
+  ifReadable(() => readdirSync(path, { encoding: 'latin1', withFileTypes: true })) ?? [];

@@ -69,14 +69,15 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     await warming;
     return placesNow(task);
   };
-  const own = async (): Promise<PrivateGit> => {
+  const own = async (isRestore = false): Promise<PrivateGit> => {
     const { own: found, memory } = await placeOf();
     await memory.seeding;
+    if (isRestore) delete memory.forced; // it may bring back rules, by which other files are ignored
     return found;
   };
   const tidying = new Tidying(own, loop, options.folder);
   const restoreNow = async (order: RestoreOrder): Promise<Restored> =>
-    withConflicts(await safely(async () => restore(await own(), loop, order)));
+    withConflicts(await safely(async () => restore(await own(true), loop, order)));
   return {
     warm() {
       warming ??= safely(async () => {

@@ -51,8 +51,8 @@ export async function makeNotes(
       await Promise.all([
         writeFile(join(draft, 'HEAD'), `${commit}\n`),
         writeFile(join(draft, 'commondir'), '../..\n'),
-        writeFile(join(draft, 'gitdir'), `${join(real, '.git')}\n`),
       ]);
+      await writeFile(join(draft, 'gitdir'), `${join(real, '.git')}\n`); // a git that lists worktrees passes over it until now
       await rename(draft, notes);
     })(),
   );

@@ -1,5 +1,15 @@
 // The spool: each iteration's prompt, output and end as files in the loop's folder, redacted before they are written.
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
@@ -99,6 +109,7 @@ const reserveBytes = 1024 * 1024;
 const reservePath = (home: string): string => join(home, 'reserve');
 
 export async function keepReserve(home: string): Promise<void> {
+  if (statSync(reservePath(home), { throwIfNoEntry: false })?.size === reserveBytes) return;
   const room = await statfs(home);
   if (room.bavail * room.bsize > reserveBytes * 4) {
     await writeFile(reservePath(home), Buffer.alloc(reserveBytes), { mode: 0o600 });

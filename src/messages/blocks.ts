@@ -95,8 +95,11 @@ export function takeEscalate(text: string, at: number, lineEnd: number, seek: Es
   return { tag, body: takeCharacters(text.slice(bodyStart), unclosedCharsMax), end: text.length };
 }
 
-function typeOf(tag: string): EscalateBlock['type'] {
-  const type = /\btype\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*))/.exec(tag);
+/** A type that stands as a field instead of in the tag. */
+const typeLine = /^[ \t]*<type>[ \t]*(\w{1,20})[ \t]*<\/type>[ \t]*$/m;
+
+function typeOf(tag: string, body: string): EscalateBlock['type'] {
+  const type = /\btype\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]*))/.exec(tag) ?? typeLine.exec(body);
   const value = (type?.[1] ?? type?.[2] ?? type?.[3] ?? '').trim();
   return value === 'stuck' || value === 'deviation' ? value : 'unknown';
 }
@@ -134,6 +137,13 @@ function outside(body: string, spans: readonly Span[]): string {
     .filter(part => part !== '')
     .join('\n');
 }
+
+/** Fields of an agent's own making are read as labels: `<what>the color</what>` as `what: the color`. */
+const withLabels = (text: string): string =>
+  text
+    .replace(typeLine, '')
+    .replace(/^[ \t]*<([a-z][a-z_-]{0,30})>(.*)<\/\1>[ \t]*$/gim, '$1: $2')
+    .trim();
 
 /** The form of a prompt, said again: nobody asks anything. */
 export const isEcho = ({ tag, body }: RawBlock): boolean =>
@@ -174,7 +184,7 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
     if (fitting.length < text.length) overflow.push(text.slice(fitting.length));
     return fitting;
   };
-  const [firstLine, ...others] = outside(body, Object.values(found)).split('\n');
+  const [firstLine, ...others] = withLabels(outside(body, Object.values(found))).split('\n');
   // Who writes no fields says first what the matter is.
   const isPlain = found.summary.text === '' && found.question.text === '';
   const summary = fit(isPlain ? (firstLine ?? '') : found.summary.text, summaryCharsMax);
@@ -184,7 +194,7 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
   const unread = (isPlain ? others : [firstLine ?? '', ...others]).join('\n');
   const parts = [unread, ...rest, ...overflow, ...later.map(stripControls)];
   const attached = takeCharacters(parts.filter(part => part.trim() !== '').join('\n\n'), attachedCharsMax);
-  return { type: typeOf(first.tag), summary, context, options: fittingOptions, question, attached };
+  return { type: typeOf(first.tag, body), summary, context, options: fittingOptions, question, attached };
 }
 
 /** The reason between the tags, when the closing tag is near. */

@@ -156,6 +156,8 @@ function readPromise(
   return { promise: false };
 }
 
+const boxHint = 'When the task is complete, it must be the last line of the message.';
+
 /** What the report beside it leaves open takes the box back. */
 function readBox(
   { found, statements }: Read,
@@ -167,7 +169,7 @@ function readBox(
   if (isTicked && !isPending) return { checkbox: true };
   const why = isPending ? 'the report beside it lists what is pending' : box.refused;
   if (why === undefined) return { checkbox: false };
-  return { checkbox: false, checkboxRefused: `The box ${boxLine} was not taken: ${why}.` };
+  return { checkbox: false, checkboxRefused: `The box ${boxLine} was not taken: ${why}. ${boxHint}` };
 }
 
 function readDone({ found, statements }: Read, task: string): Pick<Signals, 'done' | 'doneRefused'> {

@@ -47,14 +47,11 @@ function endsTask(clause: string, task: string): boolean {
   );
 }
 
-const isOfAPart = /\b(?:implement|resolv|clos)|for now/i;
+const isOfAPart = /\b(?:implement(?!ation)|resolv|clos)|for now/i;
 
 /** It says that something is over, without the name of anything. */
-const endsSomething = (sentence: string): boolean =>
-  wordsOf(sentence).length <= clauseWordsMax &&
-  isOver.test(sentence) &&
-  !isOfAPart.test(sentence) &&
-  !isDoubtful(sentence);
+const endsSomething = (clause: string): boolean =>
+  wordsOf(clause).length <= clauseWordsMax && isOver.test(clause) && !isOfAPart.test(clause) && !isDoubtful(clause);
 
 /** The parts of a line; a name or a status alone belongs to what follows. */
 function clausesOf(line: string): readonly string[] {
@@ -64,19 +61,26 @@ function clausesOf(line: string): readonly string[] {
 
 function soundsDone({ lines, dialect: { task } }: Tail): boolean {
   if (squeeze(task) === '') return false;
-  const ends = [lines[0] ?? '', lines.at(-1) ?? ''];
-  return (
-    lines.some((line, at) => {
-      if (line.length > lineCharsMax) return false;
-      const wrapped = `${line} ${lines[at + 1] ?? ''}`;
-      const isWrapped =
-        /^(?:is )?(?:complete|done)/.test(squeeze(lines[at + 1] ?? '')) && wrapped.length <= lineCharsMax;
-      return clausesOf(isWrapped ? wrapped : line).some(clause => endsTask(clause, task) || placeholder.test(clause));
-    }) || ends.some(line => line.length <= lineCharsMax && !line.includes('<') && clausesOf(line).some(endsSomething))
-  );
+  return lines.some((line, at) => {
+    if (line.length > lineCharsMax) return false;
+    const wrapped = `${line} ${lines[at + 1] ?? ''}`;
+    const isWrapped = /^(?:is )?(?:complete|done)/.test(squeeze(lines[at + 1] ?? '')) && wrapped.length <= lineCharsMax;
+    return clausesOf(isWrapped ? wrapped : line).some(clause => endsTask(clause, task));
+  });
 }
 
 const placeholder = /\btask\s+\W{0,3}[\w-]+\W{1,6}(?:is |has been )?(?:now )?(?:complete|done|finished)/i;
+
+/** The first or the last line says so of nothing in particular, or any of a task without its name; tokens belong to the promise. */
+function soundsOver({ lines, dialect: { promise } }: Tail): boolean {
+  return lines.some((line, at) => {
+    if (line.length > lineCharsMax) return false;
+    const clauses = clausesOf(line);
+    const isEnd = at === 0 || at === lines.length - 1;
+    const mayBeWhole = isEnd && !line.includes('<') && !(isToken(promise) && line.includes(promise));
+    return clauses.some(clause => placeholder.test(clause) || (mayBeWhole && endsSomething(clause)));
+  });
+}
 
 // The other forms: tags of another make, tags that are misspelled, a label in place of a tag.
 
@@ -85,21 +89,30 @@ type Key = `${'done' | 'promise' | 'checkbox' | 'report' | 'escalate' | 'handoff
 const names: Readonly<Partial<Record<Key, readonly string[]>>> = {
   promiseRefused: ['promise'],
   reportRefused: ['report'],
-  escalateRefused: ['escalate', 'escalation', 'question'],
-  handoffRefused: ['handoff'],
+  escalateRefused: ['escalate', 'escalation', 'question', 'ask'],
+  handoffRefused: ['handoff', 'handover'],
 };
-const tag = /(?:[<[{]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
-const label = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
+const tag = /(?:[<[{@]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
+const label = /^[^\p{L}\p{N}\n<`]{0,10}(?:\p{L}{2,15}ing )?(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
+/** A heading, or a word alone on its line. */
+const alone = /^[^\p{L}\p{N}\n<`]{0,10}(\p{L}[\p{L}-]{2,20})[^\p{L}\p{N}\n]{0,5}$/gmu;
 const slipsMax = 2;
 const shortNameChars = 6;
+const nameCharsMin = 5;
 
 const means = (said: string, name: string): boolean =>
-  said.endsWith(name) || editDistance(said, name) <= (name.length > shortNameChars ? slipsMax : 1);
+  said === name ||
+  (name.length >= nameCharsMin && said.endsWith(name)) ||
+  (name.length >= nameCharsMin && editDistance(said, name) <= (name.length > shortNameChars ? slipsMax : 1));
 
 /** A tag or a label that means the form of this key. */
 function isCalled(text: string, key: Key): boolean {
-  const said = [...text.matchAll(tag), ...(key === 'reportRefused' ? [] : text.matchAll(label))];
-  return said.some(([, word = '']) => names[key]?.some(name => means(squeeze(word), name)));
+  const found = [
+    ...text.matchAll(tag),
+    ...(key === 'reportRefused' ? [] : [...text.matchAll(label), ...text.matchAll(alone)]),
+  ];
+  const said = new Set(found.map(([, word = '']) => squeeze(word)));
+  return [...said].some(word => names[key]?.some(name => means(word, name)));
 }
 
 /** The token begins the line, or a sentence of it; in the middle of one it is only spoken of. */
@@ -142,6 +155,12 @@ interface Near {
   readonly why: (dialect: Dialect) => string;
 }
 
+/** Something claims or was explained already: words that name nothing belong to that. */
+const isAnyClaim = (read: Signals): boolean =>
+  [read.done, read.promise, read.checkbox, read.doneElsewhere.length > 0].includes(true) ||
+  [read.doneRefused, read.promiseRefused, read.checkboxRefused].some(why => why !== undefined);
+
+/** Ordered: what is more exact stands first, and settles the matter for the rows below it. */
 const table: readonly Near[] = [
   {
     key: 'doneRefused',
@@ -161,6 +180,12 @@ const table: readonly Near[] = [
     isSettled: (read, { hasBox }) => read.checkbox || read.checkboxRefused !== undefined || hasBox !== true,
     isNear: soundsTicked,
     why: () => `What looks like the box is not it; the last line must be exactly ${boxLine}`,
+  },
+  {
+    key: 'doneRefused',
+    isSettled: isAnyClaim,
+    isNear: soundsOver,
+    why: ({ task }) => notClaimed(task, 'a line looks like one and is not'),
   },
   {
     key: 'reportRefused',
@@ -198,6 +223,8 @@ export function nearMisses(message: string, read: Signals, dialect: Dialect): Pa
     .map(line => line.trim())
     .filter(line => line !== '');
   const tail: Tail = { text, lines, dialect };
-  const found = table.filter(one => !one.isSettled(read, dialect) && one.isNear(tail));
-  return Object.fromEntries(found.map(one => [one.key, one.why(dialect)]));
+  const found: Partial<Record<Key, string>> = {};
+  for (const { key, isSettled, isNear, why } of table)
+    if (!isSettled({ ...read, ...found }, dialect) && isNear(tail)) found[key] = why(dialect);
+  return found;
 }

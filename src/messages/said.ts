@@ -24,7 +24,10 @@ const blanks: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\b(?:[0-9]{1,2}\\.? )?${month}\\b\\.?,? [0-9]{1,2}(?:st|nd|rd|th)?\\b(?:,? [0-9]{4}\\b)?`, 'gi'), '#'],
   [/\b(port|pid|process|thread|seed)([ =:#]{1,2})[0-9]+\b/gi, '$1$2#'],
   [/\b(attempt|iteration|retry|try)( (?:no\.? ?|number )?#?)[0-9]+(?:(?: of |\/)[0-9]+)?/gi, '$1$2#'],
-  [/\b[0-9]+(?:[.,][0-9]+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?)\b(?: ago\b)?/gi, '#'],
+  [
+    /\b[0-9]+(?:[.,][0-9]+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?)\b(?! (?:to go|left|remaining)\b)(?: ago\b)?/gi,
+    '#',
+  ],
   [/\b[0-9]+(?:m|h|s)(?= ?#|\b)/gi, '#'],
   [/\b[0-9]{10,}\b/g, '#'],
   [/#(?: ?#)+/g, '#'],

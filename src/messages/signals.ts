@@ -22,9 +22,9 @@ export interface Signals extends ReportReading {
   readonly promise: boolean;
   /** The last line looks like a promise but is not the one asked for: why, for the next prompt. */
   readonly promiseRefused?: string;
-  /** The last non-empty line is a ticked box TASK_COMPLETE. */
+  /** A line of its own is the ticked box TASK_COMPLETE, and nothing takes it back. */
   readonly checkbox: boolean;
-  /** A box was ticked, but other text followed it: why that does not count. */
+  /** A box was ticked: why that does not count. */
   readonly checkboxRefused?: string;
   readonly escalate?: EscalateBlock;
   readonly escalateRefused?: string;

@@ -143,9 +143,11 @@ export class StatementReader {
 
   private takeBack(first: number, end: number, above: Above): void {
     const { text, task, nextId } = this;
-    if (this.claimEnd === above.end && goesOn.test(this.beginning(first, end, beginningCharsMax)))
-      this.deny(first, 'its sentence goes on');
-    if (takesBack(this.beginning(first, end, denialCharsMax))) this.deny(first, 'a later line takes it back');
+    const isBelow = this.claimEnd === above.end;
+    if (isBelow && goesOn.test(this.beginning(first, end, beginningCharsMax))) this.deny(first, 'its sentence goes on');
+    const said = this.beginning(first, end, denialCharsMax).replaceAll(task, '');
+    if (takesBack(said, this.beginning(above.first, above.end, beginningCharsMax), isBelow))
+      this.deny(first, 'a later line takes it back');
     let at = nextId(first);
     if (at >= end || !this.mayRead()) return;
     for (let tries = 0; at < end && tries < idsInLineMax; tries += 1, at = nextId(at + task.length))

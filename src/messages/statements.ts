@@ -197,7 +197,7 @@ export interface Above {
 
 /**
  * Whether the line at `first` stands directly under a line that ends in a colon; a list also when one blank line lies between.
- * A condition ("When the tests pass, say:") holds at any distance, and so does a sentence that stops before its last word.
+ * A condition ("When the tests pass, say:") holds at any distance; a sentence that stops before its last word, on the next line alone.
  */
 export function isAnnounced(text: string, above: Above, first: number, isList: boolean): boolean {
   let at = above.end - 1;
@@ -206,11 +206,18 @@ export function isAnnounced(text: string, above: Above, first: number, isList: b
   const between = text.slice(above.end, Math.min(first, above.end + introCharsMax));
   if (between.trim() !== '') return false;
   const line = text.slice(Math.max(above.first, at + 1 - introCharsMax), at + 1);
+  const blanks = between.split(/\r\n|\r|\n/).length - 2;
+  // Without a colon only the line right below takes it up: output that was cut anywhere ends in such a word too.
   if (/[\p{L}\p{N}]$/u.test(line))
-    return at === above.end - 1 && !isEntry.test(line) && wordCount(line) >= sentenceWordsMin && leadsIn.test(line);
+    return (
+      blanks === 0 &&
+      at === above.end - 1 &&
+      !isEntry.test(line) &&
+      wordCount(line) >= sentenceWordsMin &&
+      leadsIn.test(line)
+    );
   const isColon = /[:：]$/.test(line);
   if (!isColon && !/[,，、]$/.test(line)) return false;
-  if (isCondition.test(line)) return true;
-  const blanks = between.split(/\r\n|\r|\n/).length - 2;
+  if (isCondition.test(line) || (isColon && negates.test(line))) return true;
   return isColon && blanks <= (isList ? 1 : 0) && !isHeading(line.slice(0, -1));
 }

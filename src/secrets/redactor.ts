@@ -10,7 +10,7 @@ export type Redact = (text: string) => string;
 const roundsMax = 8;
 
 const names = new Set(['known-value', 'private-key', 'assignment', ...redactRules.map(rule => rule.name)]);
-const marks = [...names].map(name => `[redacted:${name}]`);
+const marks = [...names].map(name => `[redacted:${name}]`).join('\n');
 const markPattern = new RegExp(`\\[redacted:(?:${[...names].join('|')})\\]`, 'g');
 
 /** Colour and cursor sequences, raw or as JSON and shells write them. */
@@ -89,11 +89,23 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
   return parts.join('');
 }
 
+/** A run asks for the same redactor in many places: the last one is kept. */
+let last: { readonly values: readonly string[]; readonly redact: Redact } | undefined;
+
 /** Values shorter than 8 characters are ignored; so is a value that our own marks contain. */
 export function makeRedactor(exactValues: readonly string[]): Redact {
-  const forms = exactForms(exactValues, form => marks.some(mark => mark.includes(form)));
-  const scan = makeScanner(forms, true);
+  const isSame =
+    last?.values.length === exactValues.length && last.values.every((value, at) => value === exactValues[at]);
+  if (last === undefined || !isSame) last = { values: [...exactValues], redact: freshRedactor(exactValues) };
+  return last.redact;
+}
+
+function freshRedactor(exactValues: readonly string[]): Redact {
+  let made: Scanner | undefined;
   return text => {
+    // Made when there is something to read: a light command reads nothing.
+    made ??= makeScanner(exactForms(exactValues), true);
+    const scan = made;
     let result = text;
     for (let round = 0; round < roundsMax; round += 1) {
       const found = findSpans(scan, result);
@@ -209,10 +221,10 @@ function tellingLines(value: string): string[] {
 }
 
 /** Every text that gives one of the values away: as it is, JSON-escaped, in base64, percent-encoded, in hexadecimal. */
-function exactForms(values: readonly string[], isOurs: (form: string) => boolean): readonly string[] {
+function exactForms(values: readonly string[]): readonly string[] {
   const wanted = values.flatMap(value => [value, value.trim(), ...tellingLines(value)]);
   const forms = wanted.filter(value => value.trim().length >= exactCharsMin).flatMap(formsOf);
-  return [...new Set(forms)].filter(form => form.length >= exactCharsMin && !isOurs(form));
+  return [...new Set(forms)].filter(form => form.length >= exactCharsMin && !marks.includes(form));
 }
 
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;

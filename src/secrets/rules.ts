@@ -1,42 +1,11 @@
 // Rules for secrets: one row for each shape, found by a literal and confirmed by a bounded pattern; families of keys come as data.
 import { alphabets, families } from './families.ts';
+import { places } from './places.ts';
+import type { RedactRule } from './rule.ts';
+import { telling } from './values.ts';
 
-/**
- * A row is found by one of its `literals` (same case unless `anyCase`), then `pattern` must match from the literal on.
- * Patterns are sticky, bounded, and ask for nothing after an open-ended run, so a failed match costs a constant.
- */
-export interface RedactRule {
-  readonly name: string;
-  readonly pattern: RegExp;
-  readonly literals: readonly string[];
-  readonly anyCase?: boolean;
-  /** The capture group that is the secret; the whole match when absent. */
-  readonly group?: number;
-  /** Whether a letter or digit may stand directly before. */
-  readonly inWord?: boolean;
-  /** How many letters, digits and `_-` directly before the literal belong to the secret, at most. */
-  readonly charsBeforeMax?: number;
-  /** What these are, when not letters, digits and `_-`. */
-  readonly before?: RegExp;
-  readonly accepts?: (secret: string) => boolean;
-}
-
-/** Two digits, or capitals among small letters: no word of a text. */
-const telling = (secret: string): boolean =>
-  (secret.match(/[0-9]/g)?.length ?? 0) > 1 ||
-  (/[a-z][A-Z]/.test(secret) && /[A-Z][a-z]/.test(secret)) ||
-  /^[A-Z0-9-]{14,}$/.test(secret);
-const hasBoth = (secret: string): boolean => /[0-9]/.test(secret) && /[A-Za-z]/.test(secret);
-const mixed = (secret: string): boolean => /[0-9=]/.test(secret) && /[a-z]/.test(secret) && /[A-Z]/.test(secret);
-const literalPassword = (secret: string): boolean =>
-  !/^(?:\$|%[({]|\{|\[|<|\*+$|x+$|\.+$|(?:my|your|db|the)?[-_]?(?:pass|password|pwd|passwd|secret|token)$)/i.test(
-    secret,
-  );
-const flagPassword = (secret: string): boolean =>
-  /[0-9]|[a-z][A-Z]/.test(secret) && literalPassword(secret) && !/[/.\\]\w+$/.test(secret);
-/** Of `-u a:b`; two numbers are ids, and ports. */
-const userPassword = (secret: string): boolean =>
-  literalPassword(secret) && /[^0-9a-z_-]|[0-9].*[a-z]|[a-z].*[0-9]/.test(secret);
+/** Words in a row: a long name. */
+const sentence = /(?:[a-z]{2,20}_){3}|(?:[a-z]{2,20}-){4}/;
 
 /** A key that begins with one of these literals and goes on with a run of at least `charsMin`. */
 function key(name: string, literals: readonly string[], charsMin: number, run: string): RedactRule {
@@ -49,7 +18,10 @@ function key(name: string, literals: readonly string[], charsMin: number, run: s
       made ??= new RegExp(`(?:${starts()})${run}{${charsMin},400}`, 'y');
       return made;
     },
-    accepts: secret => telling(secret.slice(literals.find(literal => secret.startsWith(literal))?.length)),
+    accepts: secret => {
+      const rest = secret.slice(literals.find(literal => secret.startsWith(literal))?.length);
+      return telling(rest) && !sentence.test(rest);
+    },
   };
 }
 
@@ -84,6 +56,7 @@ const encodedRows = families.flatMap(([name, , charsMin], at) =>
 );
 
 const hex = '[0-9a-f]';
+const alphanumerics = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Order decides the name when two rows match at one place. */
 export const redactRules: readonly RedactRule[] = [
@@ -127,6 +100,13 @@ export const redactRules: readonly RedactRule[] = [
   ),
   key('mailgun-key', ['key-'], 32, hex),
   {
+    name: 'mailgun-key',
+    literals: ['mailgun'],
+    anyCase: true,
+    pattern: /mailgun[^\n]{0,160}?(?<![\w-])([0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![\w-])/iy,
+    group: 1,
+  },
+  {
     name: 'telegram-token',
     literals: [':AA'],
     inWord: true,
@@ -139,7 +119,7 @@ export const redactRules: readonly RedactRule[] = [
     name: 'discord-webhook',
     literals: ['/api/webhooks/'],
     inWord: true,
-    pattern: /\/api\/webhooks\/[0-9]{15,22}\/([A-Za-z0-9_-]{40,100})/y,
+    pattern: /\/api\/webhooks\/([0-9]{15,22}\/[A-Za-z0-9_-]{40,100})/y,
     group: 1,
   },
   {
@@ -147,134 +127,27 @@ export const redactRules: readonly RedactRule[] = [
     name: 'jwt',
     literals: ['eyJ'],
     pattern:
-      /(?<!(?<!\\|%[0-9A-F])[A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,8192})?/y,
+      /(?<!(?<!\\|%[0-9A-F])[A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,8192})?|[A-Za-z0-9_-]{0,1024}(?:\.[A-Za-z0-9_-]{8,8192}){3})/y,
+  },
+  // A bot's token begins with its id in base64, and most ids begin with 1.
+  {
+    name: 'discord-token',
+    literals: [...alphanumerics].map(letter => `MT${letter}`),
+    pattern: /MT[\w-]{22,26}\.[\w-]{6}\.[\w-]{27,40}/y,
   },
   {
-    name: 'authorization',
-    literals: ['authorization'],
-    anyCase: true,
+    name: 'deepl-key',
+    literals: [':fx'],
     inWord: true,
+    charsBeforeMax: 36,
+    pattern: /(?<=[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}):fx(?!\w)/y,
+  },
+  {
+    name: 'private-key',
+    literals: ['Private-Lines: '],
     pattern:
-      /authorization\\{0,3}["']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}["']?(?:bearer|basic|token|apikey|digest)(?:[ \t]{1,4}|%20)(?:token=["']?)?([^\s"'`,;\\$<>{}()[\]*]{6,2048})/iy,
+      /Private-Lines: [0-9]{1,3}(?:\\{0,3}[rn]|\s){1,4}((?:[A-Za-z0-9+/=]{1,76}(?:\\{1,3}[rn]|\s){1,4}){1,80}(?:Private-MAC: [0-9a-f]{40,64})?)/y,
     group: 1,
-    accepts: literalPassword,
-  },
-  {
-    // Any other scheme, and none.
-    name: 'authorization',
-    literals: ['authorization'],
-    anyCase: true,
-    inWord: true,
-    pattern:
-      /authorization\\{0,3}["']?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}["']?(?:[a-z][a-z-]{2,24}[ \t]{1,4})?(?:(?:token|key)=["']?)?([^\s"'`,;\\$<>{}()[\]*]{12,2048})/iy,
-    group: 1,
-    accepts: secret => hasBoth(secret) && telling(secret),
-  },
-  {
-    name: 'bearer',
-    literals: ['bearer ', 'bearer%20'],
-    anyCase: true,
-    pattern: /bearer(?: {1,4}|%20)([A-Za-z0-9._~+/-]{10,2048}={0,2})/iy,
-    group: 1,
-    accepts: secret => hasBoth(secret) && telling(secret),
-  },
-  {
-    name: 'basic',
-    literals: ['basic '],
-    anyCase: true,
-    pattern: /basic {1,4}([A-Za-z0-9+/]{12,512}={0,2})/iy,
-    group: 1,
-    accepts: mixed,
-  },
-  {
-    // Also every database address: postgres, mysql, mongodb, redis, amqp.
-    name: 'url-password',
-    literals: ['://'],
-    inWord: true,
-    pattern: /:\/\/[^\s/?#@:"'`<>\\]{0,128}:([^\s/@"'`<>\\]{1,256})@/y,
-    group: 1,
-    accepts: literalPassword,
-  },
-  {
-    name: 'url-password',
-    literals: ['://'],
-    inWord: true,
-    pattern: /:\/\/([A-Za-z0-9_-]{20,256})(?::x-oauth-basic)?@(?![\w.-]{0,40}sentry)/y,
-    group: 1,
-    accepts: telling,
-  },
-  {
-    // curl, wget, http: `-u name:password`.
-    name: 'user-password',
-    literals: [' -u', '--user ', '--user=', '--proxy-user'],
-    inWord: true,
-    pattern: /(?: -u|--(?:proxy-)?user)[ =]{0,2}["']?[\w.@+/-]{1,80}:([^\s"'`$<>{}]{3,256})/y,
-    group: 1,
-    accepts: userPassword,
-  },
-  {
-    name: 'flag-password',
-    literals: [
-      'sshpass',
-      'mysql',
-      'mariadb',
-      'docker login',
-      'podman login',
-      'registry login',
-      'az login',
-      'redis-cli',
-      'mongosh',
-      'mongodump',
-      'ldapsearch',
-      'ldapadd',
-      'ldapmodify',
-    ],
-    inWord: true,
-    pattern:
-      /[a-z-]+(?: login)?[^\n|;]{0,120}? -[pawP](?:[ =]?["']([^"'\n]{4,128})["']|[ =]?([^\s"'`$<>{}|;=-][^\s"'`$<>{}|;]{3,128}))/y,
-    group: 1,
-    accepts: flagPassword,
-  },
-  { name: 'flag-password', literals: ['-pass'], pattern: /-pass(?:in|out)?[ =]["']?pass:([^\s"']{4,128})/y, group: 1 },
-  {
-    name: 'flag-password',
-    literals: ['htpasswd -'],
-    pattern: /htpasswd -\w*b\w* \S{1,200} \S{1,80} ["']?([^\s"']{4,128})/y,
-    group: 1,
-    accepts: literalPassword,
-  },
-  {
-    name: 'assignment',
-    literals: ['IDENTIFIED BY'],
-    anyCase: true,
-    pattern: /identified by (?:password )?["']([^"'\n]{4,128})["']/iy,
-    group: 1,
-    accepts: literalPassword,
-  },
-  {
-    name: 'assignment',
-    literals: ['ConvertTo-SecureString'],
-    anyCase: true,
-    pattern: /convertto-securestring (?:-string )?["']([^"'$\n]{4,256})["']/iy,
-    group: 1,
-  },
-  // The file .pgpass: host:port:database:user:password.
-  {
-    name: 'assignment',
-    literals: [':5432:', ':*:'],
-    inWord: true,
-    pattern: /:(?:5432|\*):[^:\s]{1,64}:[^:\s]{1,64}:([^\s:]{4,128})(?=\s|$|\\)/y,
-    group: 1,
-    accepts: literalPassword,
-  },
-  // The seven of the first patterns that say nothing of length.
-  {
-    name: 'assignment',
-    literals: ['ANTHROPIC_API_KEY=', 'AWS_SECRET_ACCESS_KEY='],
-    inWord: true,
-    pattern: /[A-Z_]+KEY=["']?([^\s"'`$<>{}()[\]*]{4,1024})/y,
-    group: 1,
-    accepts: secret => telling(secret) || (hasBoth(secret) && !/^(?:your|my|sk-ant-\.)/i.test(secret)),
   },
   // A private key in base64; certificates and public keys begin alike.
   {
@@ -288,16 +161,14 @@ export const redactRules: readonly RedactRule[] = [
     literals: ['ZXlKaGJHY2lPaU', 'ZXlKMGVYQWlPaU', 'ZXlKcmFXUWlPaU'],
     pattern: /ZXlK[A-Za-z0-9+/]{60,8192}={0,2}/y,
   },
-  {
-    name: 'discord-token',
-    literals: ['.login('],
-    inWord: true,
-    pattern: /\.login\(["'`]([\w.-]{50,100})["'`]/y,
-    group: 1,
-    accepts: telling,
-  },
   { name: 'airtable-token', literals: ['_mmk'], inWord: true, charsBeforeMax: 40, pattern: /_mmk(?![A-Za-z0-9])/y },
-  { name: 'newrelic-key', literals: ['NRAL'], inWord: true, charsBeforeMax: 40, pattern: /(?<=[0-9a-f]{30})NRAL/y },
+  {
+    name: 'newrelic-key',
+    literals: ['NRAL'],
+    inWord: true,
+    charsBeforeMax: 40,
+    pattern: /(?<=[0-9a-f]{30}(?:FFFF)?)NRAL/y,
+  },
   {
     name: 'terraform-token',
     literals: ['.atlasv1.'],
@@ -309,9 +180,9 @@ export const redactRules: readonly RedactRule[] = [
     name: 'azure-key',
     literals: ['+ACR', '+ASt', '+ABa', '+AMC', '+ASb', '+AEh', '+ARm', 'AzFu', 'AzSe', 'AzCa', 'ACDb', 'APIM', 'AIoT'],
     inWord: true,
-    pattern: /(?<=[A-Za-z0-9+/]{24})(?:\+A|A)[A-Za-z]{2,3}[A-Za-z0-9]{4,12}={0,2}(?![A-Za-z0-9+/])/y,
+    pattern: /(?<=[\w+/-]{24})(?:\+A|A)[A-Za-z]{2,3}[\w-]{4,12}={0,2}(?![A-Za-z0-9+/])/y,
     charsBeforeMax: 80,
-    before: /[\w+/]/,
+    before: /[\w+/-]/,
   },
   {
     name: 'mailchimp-key',
@@ -328,48 +199,5 @@ export const redactRules: readonly RedactRule[] = [
     pattern: /(?<=(?:pi|seti|cs|src)_[A-Za-z0-9]{14,30})_secret_[A-Za-z0-9]{16,60}/y,
   },
   { name: 'salesforce-token', literals: ['00D'], pattern: /00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,120}/y },
-  {
-    name: 'teams-webhook',
-    literals: ['/IncomingWebhook/'],
-    inWord: true,
-    pattern: /\/IncomingWebhook\/([0-9a-f]{32}(?:\/[0-9a-f-]{36})?)/y,
-    group: 1,
-  },
-  {
-    name: 'zapier-webhook',
-    literals: ['hooks.zapier.com/hooks/catch/'],
-    inWord: true,
-    pattern: /hooks\.zapier\.com\/hooks\/catch\/([\w/]{12,60})/y,
-    group: 1,
-  },
-  {
-    name: 'url-signature',
-    literals: ['?code=', '&code='],
-    inWord: true,
-    pattern: /[?&]code=([\w%+/-]{40,200}={0,2})/y,
-    group: 1,
-    accepts: telling,
-  },
-  {
-    name: 'basic',
-    literals: ['AUTH PLAIN ', 'AUTH LOGIN '],
-    pattern: /AUTH (?:PLAIN|LOGIN) ([A-Za-z0-9+/]{8,512}={0,2})/y,
-    group: 1,
-    accepts: mixed,
-  },
-  {
-    name: 'cookie',
-    literals: ['cookie'],
-    anyCase: true,
-    inWord: true,
-    pattern:
-      /cookies?\\{0,3}["']?[ \t]{0,4}[:=,]?[ \t]{0,4}\\{0,3}["']?(?:[\w.-]{1,60}=[^\s;"'=]{0,15};[ ]?){0,12}[\w.-]{1,60}=([^\s"'`$<>{}]{16,512}(?:; [\w.-]{1,60}=[^\s;"'`$<>{}]{16,512}){0,12})/iy,
-    group: 1,
-    accepts: telling,
-  },
+  ...places,
 ];
-
-export interface Found {
-  readonly start: number;
-  readonly end: number;
-}

@@ -1,6 +1,8 @@
 // The scanner for secrets, in one pass: three characters of each literal say where a rule could begin, and only there it is tried.
 import { assignmentCharsMax, assignmentWords, findAssignment } from './assignments.ts';
-import { type Found, type RedactRule, redactRules } from './rules.ts';
+import { charRates, pairClasses, pairRates } from './pairs.ts';
+import type { Found, RedactRule } from './rule.ts';
+import { redactRules } from './rules.ts';
 
 export interface Span {
   readonly start: number;
@@ -99,38 +101,28 @@ function findWholeAssignment(text: string, at: number, coveredTo: number): Found
 /** Small and capital letters are one; so are a few signs, which the rule itself tells apart. */
 const fold = (text: string, at: number): number => text.charCodeAt(at) | 32;
 
-/** How often characters stand in ordinary text, roughly: these often, those sometimes, all others seldom. */
-const often = 'etaoinsrhldcu ETAOINSRHLDCU';
-const sometimes = '/.:=0123456789-';
-/** Pairs of letters that are everywhere. */
-const pairs =
-  'th he in er an re nd at on nt es st en ed to it ou ea is or ti as te et ng of al de se le si ar ve ra ld ri ' +
-  'qu eq oo oc ke ey ok ap pa im li ic ig om io me';
+const classes = new Uint8Array(0x80).fill(pairClasses.length);
+for (let at = 0; at < pairClasses.length; at += 1) classes[fold(pairClasses, at)] = at;
+classes.fill(pairClasses.indexOf('0'), 48, 58);
+const classAt = (text: string, at: number): number => classes[fold(text, at) & 0x7f]!;
+const rateOf = (rates: string, at: number): number => rates.charCodeAt(at) - 48;
 
-const foldedPair = (text: string, at: number): number => ((fold(text, at) & 0x7f) << 7) | (fold(text, at + 1) & 0x7f);
-const charCosts = new Uint8Array(0x80).fill(1);
-for (const character of sometimes) charCosts[character.charCodeAt(0)] = 3;
-for (const character of often) charCosts[character.charCodeAt(0)] = 5;
-const pairCosts = new Uint8Array(0x4000);
-for (let at = 0; at < pairs.length; at += 3) pairCosts[foldedPair(pairs, at)] = 20;
-
-const costAt = (text: string, at: number): number =>
-  charCosts[text.charCodeAt(at) & 0x7f]! + pairCosts[foldedPair(text, at)]!;
-
-/** The place in a literal whose three characters are the rarest. */
+/** The place in a literal whose three characters are the rarest, as far as pairs tell. */
 function rarestAt(literal: string): number {
   const places = Math.min(literal.length - 2, 24);
   let best = 0;
   let least = Number.POSITIVE_INFINITY;
-  let cost = costAt(literal, 0);
+  let one = classAt(literal, 0);
+  let two = classAt(literal, 1);
   for (let at = 0; at < places; at += 1) {
-    const next = costAt(literal, at + 1);
-    const sum = cost + next + charCosts[literal.charCodeAt(at + 2) & 0x7f]!;
-    if (sum < least) {
+    const three = classAt(literal, at + 2);
+    const rate = rateOf(pairRates[one]!, two) + rateOf(pairRates[two]!, three) - rateOf(charRates, two);
+    if (rate < least) {
       best = at;
-      least = sum;
+      least = rate;
     }
-    cost = next;
+    one = two;
+    two = three;
   }
   return best;
 }
@@ -183,34 +175,35 @@ export function spanAt(trigger: Trigger, text: string, at: number, coveredTo: nu
 const markOf = (one: number, two: number, three: number): number =>
   (one & 0xff) | ((two & 0xff) << 8) | ((three & 0xff) << 16) | 0x202020;
 
+const hashBits = 17;
 /** Multiplied, so that marks that differ little lie apart. */
-const hashOf = (mark: number): number => Math.imul(mark, 0x9e3779b1) >>> 16;
+const hashOf = (mark: number): number => Math.imul(mark, 0x9e3779b1) >>> (32 - hashBits);
 
 interface Place {
   readonly trigger: Trigger;
+  readonly mark: number;
   /** How far into its literal the mark stands. */
   readonly back: number;
 }
 
 interface Table {
-  /** By the hash of three characters: whether they may be a mark. */
-  readonly flags: Uint8Array;
-  readonly places: ReadonlyMap<number, readonly Place[]>;
+  /** By the hash of three characters: 0 when they are no mark, else the index of a list of places. */
+  readonly slots: Uint16Array;
+  readonly lists: readonly (readonly Place[])[];
 }
 
 function tableOf(triggers: readonly Trigger[], rest?: Table): Table {
-  const flags = rest === undefined ? new Uint8Array(0x10000) : rest.flags.slice();
-  const places = new Map(rest?.places);
+  const slots = rest === undefined ? new Uint16Array(1 << hashBits) : rest.slots.slice();
+  const lists: Place[][] = rest === undefined ? [[]] : rest.lists.map(places => [...places]);
   for (const trigger of triggers) {
     const { literal } = trigger;
     const back = rarestAt(literal);
     const mark = markOf(literal.charCodeAt(back), literal.charCodeAt(back + 1), literal.charCodeAt(back + 2));
-    const place = { trigger, back };
-    const others = places.get(mark);
-    flags[hashOf(mark)] = 1;
-    places.set(mark, others === undefined ? [place] : [...others, place]);
+    const hash = hashOf(mark);
+    if (slots[hash] === 0) slots[hash] = lists.push([]) - 1;
+    lists[slots[hash]!]!.push({ trigger, mark, back });
   }
-  return { flags, places };
+  return { slots, lists };
 }
 
 /** The same for every scanner, and made when the first one needs it. */
@@ -226,18 +219,25 @@ const blockChars = 16_384;
 /** The text is read as bytes: of a slice of a longer string each character would cost three times as much. */
 const block = Buffer.allocUnsafeSlow(blockChars + 4);
 
+/** Fewer are read one by one: a call out of JavaScript costs as much as some sixty characters. */
+const shortCharsMax = 64;
+
+function readBlock(text: string, from: number): number {
+  if (text.length - from > shortCharsMax) return block.write(text.slice(from, from + blockChars), 'latin1');
+  for (let at = from; at < text.length; at += 1) block[at - from] = text.charCodeAt(at);
+  return text.length - from;
+}
+
 /** The first place from `from` on where a mark may stand; `length` or more when there is none. Four are asked for at once. */
-function nextMarked(flags: Uint8Array, from: number, length: number): number {
+function nextMarked(slots: Uint16Array, from: number, length: number): number {
   let four = markOf(0, block[from]!, block[from + 1]!);
   for (let at = from; at + 2 < length; at += 4) {
     const one = (four >>> 8) | ((block[at + 2]! | 32) << 16);
     const two = (one >>> 8) | ((block[at + 3]! | 32) << 16);
     const three = (two >>> 8) | ((block[at + 4]! | 32) << 16);
     four = (three >>> 8) | ((block[at + 5]! | 32) << 16);
-    const early = flags[hashOf(one)]! | (flags[hashOf(two)]! << 1);
-    const late = flags[hashOf(three)]! | (flags[hashOf(four)]! << 1);
-    if (early !== 0) return at + 1 - (early & 1);
-    if (late !== 0) return at + 3 - (late & 1);
+    if ((slots[hashOf(one)]! | slots[hashOf(two)]!) !== 0) return slots[hashOf(one)]! === 0 ? at + 1 : at;
+    if ((slots[hashOf(three)]! | slots[hashOf(four)]!) !== 0) return slots[hashOf(three)]! === 0 ? at + 3 : at + 2;
   }
   return length;
 }
@@ -252,9 +252,9 @@ interface Search {
 }
 
 /** Tries what the mark at `at` of the text may be part of. */
-function tryPlaces(search: Search, places: readonly Place[], at: number): void {
-  for (const { trigger, back } of places) {
-    if (search.spans.length >= search.enough) return;
+function tryPlaces(search: Search, places: readonly Place[], mark: number, at: number): void {
+  for (const { trigger, mark: own, back } of places) {
+    if (own !== mark || search.spans.length >= search.enough) continue;
     const span = trigger.rank < search.rankEnd ? spanAt(trigger, search.text, at - back, search.coveredTo) : undefined;
     if (span === undefined) continue;
     search.spans.push(span);
@@ -264,15 +264,15 @@ function tryPlaces(search: Search, places: readonly Place[], at: number): void {
 
 /** One pass: each character is read once, and rules are tried only at marks. Blocks overlap, so that a mark lies whole in one. */
 export function makeScanner(forms: readonly string[], withAssignments: boolean): Scanner {
-  const { flags, places } = tableFor(forms);
+  const { slots, lists } = tableFor(forms);
   const rankEnd = withAssignments ? Number.POSITIVE_INFINITY : assignmentRank;
   return (text, enough = Number.POSITIVE_INFINITY) => {
     const search: Search = { text, spans: [], enough, rankEnd, coveredTo: 0 };
     for (let from = 0; from + 2 < text.length && search.spans.length < enough; from += blockChars - 2) {
-      const length = block.write(text.slice(from, from + blockChars), 'latin1');
-      for (let at = nextMarked(flags, 0, length); at + 2 < length; at = nextMarked(flags, at + 1, length)) {
-        const here = places.get(markOf(block[at]!, block[at + 1]!, block[at + 2]!));
-        if (here !== undefined) tryPlaces(search, here, from + at);
+      const length = readBlock(text, from);
+      for (let at = nextMarked(slots, 0, length); at + 2 < length; at = nextMarked(slots, at + 1, length)) {
+        const mark = markOf(block[at]!, block[at + 1]!, block[at + 2]!);
+        tryPlaces(search, lists[slots[hashOf(mark)]!]!, mark, from + at);
       }
     }
     return search.spans;

@@ -101,7 +101,7 @@ export function reservedPart(segments: readonly string[], isVault: boolean): str
 }
 
 /**
- * The way from the vault to a file that lies in it; undefined: it lies in the repository. The seed's plans say `vault/…`,
+ * The way from the vault to a file that lies in it; undefined: it lies in the repository. Plans say `vault/…`,
  * wherever the vault lies; and whoever names one of its folders means that folder.
  */
 export function pathInVault(path: string): string | undefined {

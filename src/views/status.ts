@@ -53,7 +53,7 @@ const endLabels: Readonly<Record<TerminationReason, LoopState>> = {
 const isCompleting = ({ claims: { open }, tasks }: State): boolean =>
   open.length > 0 && progress(tasks).open <= open.length;
 
-/** The seed's eight labels, computed. */
+/** The eight labels of status.json, computed. */
 export function loopLabel(state: State): LoopState {
   if (state.control.ended) return endLabels[state.control.ended.reason];
   if (!state.document.isLoaded) return 'initializing';

@@ -4,6 +4,7 @@ import type { Answer, Event, EventOf, EventType } from '../core/event.ts';
 import { totalTokens } from '../core/state.ts';
 import { proofWords } from '../core/task.ts';
 import { formatDuration, plural } from '../text/format.ts';
+import { questionKinds } from './question.ts';
 import { endWords, recordedCostWords, windowWords } from './words.ts';
 
 export const answerText = (answer: Answer): string =>
@@ -80,7 +81,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
       : `checkpoint ${event.number} NOT restored: ${event.refused}`,
   'command.refused': event => `${event.by} tried "${event.command}": refused, ${event.because}`,
   'escalation.raised': event =>
-    `${event.escalation.id} needs you (${event.escalation.kind}): ${event.escalation.summary} [${event.because}]`,
+    `${event.escalation.id} needs you (${questionKinds[event.escalation.kind]}): ${event.escalation.summary} [${event.because}]`,
   'escalation.answered': event =>
     `${event.id} answered by ${event.by}: ${answerText(event.answer)}${event.late ? ' (late, no effect)' : ''}`,
   'branch.accepted': event =>

@@ -2,18 +2,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * `own`: written by those who wrote the rules. `holdout`: by fresh readers, never looked at. `first`, `second`: earlier hold-outs,
- * read by those who work on the rules since a new one took their place.
- */
-export type SetName = 'own' | 'first' | 'second' | 'holdout';
+/** Earlier hold-outs, read by those who work on the rules since a new one took their place. */
+export const openedSets = ['first', 'second', 'third'] as const;
+export type OpenedSet = (typeof openedSets)[number];
+/** `own`: written by those who wrote the rules. `holdout`: by fresh readers, never looked at. */
+export type SetName = 'own' | OpenedSet | 'holdout';
 
-export const folders: Readonly<Record<SetName, string>> = {
-  own: join(import.meta.dirname, 'sets'),
-  first: join(import.meta.dirname, 'opened', 'first'),
-  second: join(import.meta.dirname, 'opened', 'second'),
-  holdout: join(import.meta.dirname, 'holdout'),
-};
+export const folderOf = (set: SetName): string =>
+  join(import.meta.dirname, ...(set === 'own' ? ['sets'] : set === 'holdout' ? [set] : ['opened', set]));
 
 export interface Figure {
   readonly measure: string;
@@ -34,7 +30,7 @@ export interface Detector {
 export const readRows =
   (set: SetName) =>
   <Row>(file: string): readonly Row[] => {
-    const path = join(folders[set], file);
+    const path = join(folderOf(set), file);
     if (!existsSync(path)) return [];
     return readFileSync(path, 'utf8')
       .split('\n')

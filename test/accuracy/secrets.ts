@@ -60,22 +60,33 @@ function partsOf(template: string, next: () => number): readonly Part[] {
   });
 }
 
-/** The values of a family with the prefix that everybody knows; the same at each call. */
-export function generate(family: SecretFamily): readonly { readonly value: string; readonly prefix: string }[] {
+interface Value {
+  readonly value: string;
+  /** What everybody knows of it: all before the first class. */
+  readonly prefix: string;
+  /** Where a class made the character; all others, such as the host of an address, are as public as the prefix. */
+  readonly isMade: readonly boolean[];
+}
+
+/** The values of a family; the same at each call. */
+export function generate(family: SecretFamily): readonly Value[] {
   const next = numbers(seedOf(family.family));
   return Array.from({ length: valuesPerFamily }, () => {
     const parts = partsOf(family.template, next);
     const made = parts.findIndex(part => part.isMade);
     const text = (some: readonly Part[]): string => some.map(part => part.text).join('');
-    return { value: text(parts), prefix: text(parts.slice(0, Math.max(made, 0))) };
+    const isMade = parts.flatMap(part => Array.from(part.text, () => part.isMade));
+    return { value: text(parts), prefix: text(parts.slice(0, Math.max(made, 0))), isMade };
   });
 }
 
 /** Whether the text still has the value whole, or a telling run of what stands behind its public prefix. */
-function leaks(text: string, value: string, prefix: string): boolean {
+function leaks(text: string, { value, prefix, isMade }: Value): boolean {
   if (text.includes(value)) return true;
-  for (let at = prefix.length; at + leakedCharsMin <= value.length; at += 1)
-    if (text.includes(value.slice(at, at + leakedCharsMin))) return true;
+  for (let at = prefix.length; at + leakedCharsMin <= value.length; at += 1) {
+    const isTelling = isMade.slice(at, at + leakedCharsMin).includes(true);
+    if (isTelling && text.includes(value.slice(at, at + leakedCharsMin))) return true;
+  }
   return false;
 }
 
@@ -85,9 +96,7 @@ const redact = makeRedactor([]);
 const leakedIn =
   (place: (family: SecretFamily) => string) =>
   (family: SecretFamily): boolean =>
-    generate(family).some(({ value, prefix }) =>
-      leaks(redact(place(family).replace('%s', () => value)), value, prefix),
-    );
+    generate(family).some(one => leaks(redact(place(family).replace('%s', () => one.value)), one));
 
 export function measureSecrets(families: readonly SecretFamily[], innocent: readonly InnocentText[]): Figure[] {
   const known = families.filter(family => family.alone !== false);

@@ -1,5 +1,6 @@
 // The detector of standstill: called stuck is a row that would be asked about within its iterations; a word in the prompt is not enough.
-import { findStandstill, type Step } from '../../src/messages/progress.ts';
+import { classifyFailure, type Failure, isNoFaultOfTask } from '../../src/core/failure.ts';
+import { findStandstill, type Step } from '../../src/messages/progress/progress.ts';
 import { comparable } from '../../src/messages/said.ts';
 import { Story, says, second, spec } from '../core/given.ts';
 import { type Detector, share } from './figure.ts';
@@ -20,8 +21,18 @@ export interface StuckRow {
 
 type Iteration = StuckRow['iterations'][number];
 
-/** What a check says of so many failing tests. */
-const checkWords = (failing: number): string => `Tests: ${failing} failed`;
+/** What a check says of so many failing tests; one that passed refused nothing, so it says nothing. */
+const checkWords = (failing: number | null): string | undefined =>
+  failing === null || failing === 0 ? undefined : `Tests: ${failing} failed`;
+
+const failureIn = (error: string | null): Failure | undefined =>
+  error === null ? undefined : classifyFailure({ exitCode: 1, text: error });
+
+/** As in the core: what the provider or the network did is no step of the task. */
+const isStep = ({ error }: Iteration): boolean => {
+  const failure = failureIn(error);
+  return failure === undefined || !isNoFaultOfTask(failure);
+};
 
 const textOf = (text: string | null): string | undefined => (text === null ? undefined : comparable(text));
 
@@ -38,14 +49,14 @@ const stepOf = ({ output, error, tree, failing, closed, report }: Iteration): St
   said: comparable(output),
   error: textOf(error),
   tree,
-  check: failing === null ? undefined : checkWords(failing),
+  check: checkWords(failing),
   report: completedIn(report),
   closed: closed.length > 0,
 });
 
 /** Through the rules alone. */
 function isAsked({ iterations }: StuckRow): boolean {
-  const steps = iterations.map(stepOf);
+  const steps = iterations.filter(isStep).map(stepOf);
   return steps.some((_, at) => findStandstill(steps.slice(0, at + 1))?.asks === true);
 }
 
@@ -57,17 +68,18 @@ function isStopped({ iterations }: StuckRow): boolean {
   for (const { output, error, tree, failing, closed, report } of iterations) {
     if (story.begin('A')[0]?.type !== 'iteration.started') return true;
     story.after(second);
-    const isClaimed = failing !== null && error === null;
+    const detail = checkWords(failing);
+    const isClaimed = detail !== undefined && error === null;
     const told = report === null ? '' : `\n<report>${JSON.stringify({ completed: [completedIn(report)] })}</report>`;
     const claim = isClaimed ? '\n\nTask A complete' : '';
-    const failure = error === null ? {} : { failure: { kind: 'process' as const, detail: error } };
-    story.performed(says(`${output}${told}${claim}`, failure));
+    const failure = failureIn(error);
+    story.performed(says(`${output}${told}${claim}`, { failure: failure && { ...failure, detail: error ?? '' } }));
     story.checkpointed(`cp-${story.state.checkpoints.made}`, tree);
     if (isClaimed)
       story.when({
         type: 'checked',
         iteration: story.state.iterations.begun,
-        outcomes: [{ name: 'npm test', passed: false, detail: checkWords(failing), durationMs: 10 }],
+        outcomes: [{ name: 'npm test', passed: false, detail, durationMs: 10 }],
       });
     if (story.task('A').status === 'blocked' || story.state.questions.open.length > 0) return true;
     // Its successor in the list begins with nothing behind it.

@@ -169,7 +169,7 @@ describe('a problem with a status', () => {
     ['500: {"nothing":"here"}', '500: {"nothing":"here"}'],
     ['Connection error.', 'Connection error.'],
   ])('%s is told as %s', (text, words) => {
-    expect(statusProblem(undefined, text)).toEqual({ text: words });
+    expect(statusProblem(undefined, text)).toEqual({ text: words, full: words === text ? undefined : text });
   });
 
   it.each([200, 999, 429.5, '429', Number.NaN, null])('%s is no status', status => {
@@ -204,6 +204,15 @@ describe('when a provider serves again', () => {
     ['resets at midnight UTC', '2026-11-19T00:00:00.000Z'],
     ['resets Thursday at 9am (UTC)', '2026-11-19T09:00:00.000Z'],
     ['resets Nov 20 at 9am (UTC)', '2026-11-20T09:00:00.000Z'],
+    ['HTTP/2 429\nretry-after: 600\nserver: envoy', '2026-11-18T12:10:00.000Z'],
+    ['date: Wed, 18 Nov 2026 12:00:00 GMT\nretry-after: Wed, 18 Nov 2026 12:04:30 GMT', '2026-11-18T12:04:30.000Z'],
+    ['x-ratelimit-reset-requests-day: 33011', '2026-11-18T21:10:11.000Z'],
+    ['"X-RateLimit-Reset":"1795010400000"', '2026-11-18T14:00:00.000Z'],
+    ['You will regain access on 2026-12-01 at 00:00 UTC', '2026-12-01T00:00:00.000Z'],
+    ['Your allowance resets on 2026-12-01', '2026-12-01T00:00:00.000Z'],
+    ['Usage will reset when your cycle ends on 12/1/2026', '2026-12-01T00:00:00.000Z'],
+    ['Nächster Versuch in 45 Minuten', '2026-11-18T12:45:00.000Z'],
+    ['API version 2024-10-21 limits you. Please retry after 26 seconds', '2026-11-18T12:00:26.000Z'],
     ['try again later', '1970-01-01T00:00:00.000Z'],
     ['There is no room on line 30:15', '1970-01-01T00:00:00.000Z'],
   ])('%s', (text, when) => expect(at(text)).toBe(when));

@@ -23,7 +23,7 @@ import { benchSignals } from './signal.ts';
 import { benchSimilarity } from './similarity.ts';
 import { benchStore } from './store.ts';
 
-type Bench = (isQuick: boolean) => Promise<readonly BenchRow[]>;
+type Bench = (isQuick: boolean, against?: string) => Promise<readonly BenchRow[]>;
 type LoopBench = (isQuick: boolean, builds: readonly Build[], ground: Ground) => Promise<readonly BenchRow[]>;
 
 /** Of many inputs of one kind only the worst decides. */
@@ -49,7 +49,7 @@ const loopBenches: Readonly<Record<string, LoopBench>> = {
   proof: benchProof,
   peers: benchPeers,
 };
-/** Parts of this source alone. */
+/** Parts of this source; `redact` also beside another source. */
 const partBenches: Readonly<Record<string, Bench>> = {
   store: benchStore,
   checkpoint: benchCheckpoint,
@@ -71,7 +71,8 @@ const builds: readonly Build[] = [
   ...(values.against === undefined ? [] : [{ name: 'other', root: resolve(values.against) }]),
 ];
 const unknown = positionals.filter(name => !benches.includes(name));
-const unbuilt = builds.find(build => bundleOf(build.root) === undefined);
+const needsBuild = positionals.length === 0 || positionals.some(name => name in loopBenches);
+const unbuilt = needsBuild ? builds.find(build => bundleOf(build.root) === undefined) : undefined;
 const refusal =
   unknown.length > 0
     ? `No bench is called ${unknown.join(', ')}. There are: ${benches.join(', ')}.`
@@ -117,7 +118,8 @@ for (const [name, bench] of Object.entries(loopBenches).filter(([name]) => isAsk
   if (builds.length > 1) process.stdout.write(`${' '.repeat(35)}(${name}: load ${load()})\n`);
 }
 for (const [name, bench] of Object.entries(partBenches)) {
-  if (builds.length === 1 && isAsked(name)) print(await bench(isQuick));
+  const isOurs = builds.length === 1 || name === 'redact';
+  if (isOurs && isAsked(name)) print(await bench(isQuick, builds[1]?.root));
 }
 const took = `${((performance.now() - begin) / 1_000).toFixed(0)} s`;
 process.stdout.write(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Verdict } from './cheats.ts';
 
 /** Where it happens. */
-export interface Scene {
+interface Scene {
   readonly project: string;
   /** The user's HOME. */
   readonly user: string;

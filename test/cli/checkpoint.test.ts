@@ -29,6 +29,21 @@ const list = async (): Promise<readonly Listed[]> => {
 const marksOf = async (): Promise<readonly string[]> => (await list()).map(one => one.marks.join(' '));
 
 describe('given a loop that did two tasks', () => {
+  it.concurrent('then an agent has one name in records, status, report and prompts, and what worked says how', async () => {
+    const { record } = (await place.json(['checkpoint', 'show', '2', '--json'])) as {
+      record: { metadata: { agent_id: string } };
+    };
+    const { agent_id } = record.metadata;
+    expect(agent_id).toMatch(/^ralph-loop-[0-9a-f]{8}-iter-1$/);
+    const [status, report] = ['status.json', 'report.json'].map(name =>
+      JSON.parse(place.read(join('../home/loops', loopOf(place), name))),
+    );
+    expect(status.iterations[0]).toMatchObject({ agent_id, phase: 'complete' });
+    expect(report.iterations[0]).toMatchObject({ agent_id, phase: 'complete' });
+    const prompt = (await ok(place.ralph(['logs', '--prompt', '--iteration', '2']))).stdout;
+    expect(prompt).toMatch(/### What worked before\n\n> US-001 .*\. How: wrote the file; keep it small/);
+  });
+
   it.concurrent('then the list has one line per checkpoint, within 80 columns, and says which matter', async () => {
     const { stdout, stderr } = await ok(place.ralph(['checkpoint', 'list']));
     const lines = stdout.trimEnd().split('\n');

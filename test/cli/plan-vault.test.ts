@@ -1,5 +1,6 @@
 // A vault and its owner: plans sorted into folders, one note and one question, answers inside the vault, terms that change later.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { confinementKind } from '../../src/processes/confine.ts';
@@ -242,6 +243,76 @@ it.concurrent('another command of an MCP server after the yes: exit 5, until som
     expect((await place.ralph(['plan', 'approve', 'a', '--yes'])).code).toBe(0);
     expect((await place.ralph(['plan', 'run', 'a', '--quiet'])).code).toBe(0);
   }));
+
+it.concurrent('less than the approved time of a server counts at once; more of it, and more tools to repeat, after another yes alone', () =>
+  inScratch(async place => {
+    servers(place, { timeout: '30s', idempotent: ['greet'] });
+    put(place, 'Plans/a.md', plan('a', call('slow')));
+    expect((await place.ralph(['plan', 'approve', 'a', '--yes'])).code).toBe(0);
+    servers(place, { timeout: '60s', idempotent: ['greet', 'slow'] });
+    const shown = await place.ralph(['run', 'vault/Approved/Plans/a.md', '--dry-run']);
+    expect(shown.stderr).toContain('it does not count: calls of the MCP server mail may take longer');
+    expect(shown.stderr).toContain('it does not count: more tools of the MCP server mail are called idempotent: slow');
+    servers(place, { timeout: '300ms', idempotent: ['greet', 'slow'] });
+    const told = await place.ralph(['plan', 'run', 'a']);
+    expect([told.code, told.stderr]).toEqual([5, expect.stringContaining('no answer in 0.3 s')]);
+    expect(await count(place, 'iteration.started')).toBe(1); // not called idempotent when it was approved: not repeated
+  }));
+
+const outside = ['/etc/cron.d/x', '../x.md', 'away/cron.d/x', '.git/hooks/post-commit'];
+
+it.concurrent.each(outside)('a file that a run would refuse, %s, is refused by lint and approve already', path =>
+  inScratch(async place => {
+    execFileSync('git', ['init', '-q'], { cwd: place.project, env: place.env });
+    symlinkSync('/etc', join(place.project, 'away'));
+    put(place, 'Plans/a.md', plan('a', `(action_type: create_file)\n  - File: ${path}\n  - Content: x`));
+    const linted = await place.ralph(['plan', 'lint', 'a']);
+    expect([linted.code, linted.stdout]).toEqual([2, expect.stringContaining(path)]);
+    const approved = await place.ralph(['plan', 'approve', 'a', '--yes']);
+    expect([approved.code, approved.stderr]).toEqual([2, expect.stringContaining(path)]);
+    expect(existsSync(vault(place, 'Approved/Plans/a.md'))).toBe(false);
+  }),
+);
+
+it.concurrent('the note of a blocked plan names every error that its step met', () =>
+  inScratch(async place => {
+    put(place, 'Approved/Plans/a.md', plan('a', '(action_type: agent)'));
+    const agent = 'cat >/dev/null; echo x >>tries; echo "Task step_1 complete"';
+    const check = 'test -f tries || exit 0; echo "Error: number $(wc -l <tries)"; exit 1';
+    const words = ['plan', 'watch', '--once', '--max-attempts', '3', '--agent-command', agent, '--verify', check];
+    expect((await place.ralph(words)).code).toBe(8); // its last check failed
+    for (const at of [1, 2, 3])
+      expect(read(place, 'a')).toMatch(new RegExp(`> Iteration ${at}: .*Error: number ${at}`));
+  }));
+
+/** As Obsidian leaves a file: properties in an order of its own, its line ends, a link and a tag of the owner's. */
+const asObsidian = (text: string, words: string): string =>
+  text
+    .replace(
+      /^---\n([\s\S]*?)\n---/,
+      (_all, rows: string) => `---\ntags: [work]\n${rows.split('\n').reverse().join('\n')}\n---`,
+    )
+    .replace(
+      '- [ ] In my own words (write them here, then tick):',
+      `\t- [x] In my own words (write them here, then tick): ${words}`,
+    )
+    .concat('\n\nSee [[Clients/Acme]] #waiting ✅ 2026-11-18\n')
+    .replaceAll('\n', '\r\n');
+
+it.runIf(isConfined)('words that its owner writes in Obsidian are the answer, and the agent reads them', () =>
+  inScratch(async place => {
+    put(place, 'Approved/Plans/a.md', plan('a', '(action_type: agent)'));
+    const asks = `echo '<escalate type="stuck"><summary>Which?</summary><question>Which customer?</question></escalate>'`;
+    const agent = `cat >prompt; if grep -q "Acme [&] sons" prompt; then echo "Task step_1 complete"; else ${asks}; fi`;
+    expect((await once(place, '--agent-command', agent)).code).toBe(5);
+    writeFileSync(note(place, 'a'), asObsidian(read(place, 'a'), 'Acme & sons'));
+    const told = await once(place, '--agent-command', agent);
+    expect([told.code, told.stderr]).toEqual([0, expect.stringContaining('Plan a: E1 was answered in its note.')]);
+    expect(readdirSync(vault(place, 'Done'))).toEqual(['a.md']);
+    const answers = (await eventsOf(place)).filter(one => one['type'] === 'escalation.answered');
+    expect(answers).toMatchObject([{ by: 'a note in the vault', answer: { kind: 'text', text: 'Acme & sons' } }]);
+  }),
+);
 
 it.concurrent('a server that is mended while a watch runs: the plan that was refused for it begins', () =>
   inScratch(async place => {

@@ -62,7 +62,7 @@ describe('a PROMPT.md', () => {
         trigger_counts: { initial: 1, previous_success: 1, task_incomplete: 2 },
       });
       expect(place.read('.agent/logs/ralph.log')).toMatch(
-        /^\d{4}-\S+Z loop build-a-small-api started[\s\S]*goal_achieved/,
+        /^\d{4}-\S+Z loop build-a-small-api started[\s\S]*loop ended\. Done:/,
       );
       expect(readdirSync(join(place.project, '.agent/prompts')).sort()).toEqual(
         [1, 2, 3, 4].map(number => `prompt_${number}.md`),

@@ -13,8 +13,10 @@ export interface Terminal {
 
 export const quoted = (words: readonly string[]): string => words.map(word => `'${word}'`).join(' ');
 
+type TerminalPlace = Pick<Scratch, 'root' | 'project' | 'temporary' | 'env'>;
+
 /** `bin`: a folder whose programs come first. The shell's line should not end, or the screen goes with it. */
-export function openTerminal(place: Scratch, bin: string, line: string, columns = 100): Terminal {
+export function openTerminal(place: TerminalPlace, bin: string, line: string, columns = 100): Terminal {
   const env = {
     ...place.env,
     PATH: `${bin}:${place.env['PATH']}`,

@@ -228,3 +228,36 @@ it('given failures in a row, then each waits longer, and after a success the fir
   fail('three');
   expect(waits).toEqual([1_000, 2_000, 1_000]);
 });
+
+it('given an overloaded provider that says when to come back, then nobody asks before; a time in the past is no reason to hurry', () => {
+  const story = new Story({}, [spec('A')]);
+  const until = (resetAtMs: number): number => {
+    const failure = { kind: 'overloaded', detail: 'HTTP 503', resetAtMs } as const;
+    return only(story.iteration('A', { ...says(''), failure }), 'iteration.ended').waitUntil!;
+  };
+  const later = story.now + 120 * second;
+  expect(until(later)).toBe(later);
+  story.after(180 * second);
+  const now = story.now;
+  expect(until(later)).toBeGreaterThanOrEqual(now);
+});
+
+describe('the form of a line of output', () => {
+  it.each([
+    ['Ran into this error: Authentication failed. Status: 401 Unauthorized.', 'auth'],
+    ['litellm.BudgetExceededError: Budget has been exceeded! Current cost: 10.02', 'billing'],
+    ['429 Allocated quota exceeded, please increase your quota limit.', 'rate-limit'],
+    ['rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing"', 'connection'],
+    ['curl: (52) Empty reply from server', 'connection'],
+    ['HTTP/2 503\nserver: envoy\n\nupstream', 'overloaded'],
+    ['open /home/u/.agent/state.json: permission denied', 'permission'],
+    ['Error: ENOSPC: no space left on device, write', 'resource-limit'],
+    ['test_unauthorized FAILED\n== 1 failed in 1.1s ==', 'process'],
+    ['The password reset mail says that the token has expired.', 'process'],
+    ["ModuleNotFoundError: No module named 'anthropic'", 'process'],
+    ['expected status 503 Service Unavailable but received 500', 'process'],
+    ['Error: 429 Too Many Requests\none\ntwo\nthree\nAssertionError: 1 is not 2\nfour\nfive\nsix\nseven', 'process'],
+  ])('given %j, then it is %s', (text, kind) => {
+    expect(classifyFailure({ exitCode: 1, text }).kind).toBe(kind);
+  });
+});

@@ -160,9 +160,23 @@ describe('a home that cannot be written (F41)', () => {
 });
 
 describe('no file descriptors left (F42)', () => {
+  const under = (limit: number): readonly string[] => [
+    ...['sh', '-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh', String(limit)],
+  ];
+
+  it.each([24, 40, 127])('ulimit -n %i is answered by a sentence before anything is begun', async limit => {
+    const { code, errors } = await stage.run('prd-works', { before: under(limit) }).ended;
+    expect([code, errors]).toEqual([
+      2,
+      `ralph: This shell lets a program open only ${limit} files at once, and a loop needs 128.\n` +
+        '  Type ulimit -n 1024, then the same command again.\n',
+    ]);
+    expect([stage.starts(), await stage.ledger()]).toEqual([[], []]);
+    await expectResumed();
+  });
+
   it.each([22, 28])('%i of them: nothing recorded is lost, and with more the work is finished', async limit => {
-    const limited = ['sh', '-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh', String(limit)];
-    const running = stage.run('prd-works', { before: limited }, ['--backoff-base', '1s']);
+    const running = stage.run('prd-works', { before: under(limit) }, ['--backoff-base', '1s']);
     let isOver = false;
     void running.ended.then(() => {
       isOver = true;

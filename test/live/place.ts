@@ -16,8 +16,8 @@ const inward = (name: string, value: unknown): unknown =>
   typeof value === 'string' && /^at$|(?:At|Until)$/.test(name) ? Date.parse(value) : value;
 
 const repository = resolve(import.meta.dirname, '../..');
-const program = join(repository, 'dist/ralph.cjs');
-const pinnedNode = join(nodeFolder, 'node');
+export const program = join(repository, 'dist/ralph.cjs');
+export const pinnedNode = join(nodeFolder, 'node');
 
 interface Told {
   readonly code: number | null;
@@ -38,11 +38,18 @@ interface Following {
 }
 
 export interface LivePlace {
+  readonly root: string;
   readonly project: string;
+  readonly temporary: string;
+  readonly env: Readonly<Record<string, string>>;
   readonly mock: Mock;
   /** A tool call that goes on for minutes and holds the lock. */
   readonly longCommand: string;
+  /** Flags that the agent needs here. */
+  readonly words: readonly string[];
   run(more?: readonly string[]): Running;
+  /** Any command, with nothing added. */
+  start(words: readonly string[]): Running;
   ralph(words: readonly string[]): Promise<Told>;
   /** From the start of the run's first iteration on. */
   follow(running: Running): Promise<Following>;
@@ -200,6 +207,11 @@ export async function makePlace({
   };
   const [lock, sign] = [join(project, 'long.lock'), join(project, 'long.started')];
   const said = new Set<string>();
+  const told = (one: readonly string[]): Running => {
+    const running = keep(one);
+    void running.ended.then(({ code, stdout, stderr }) => said.add(`exit ${code}\n${stdout}${stderr}`));
+    return running;
+  };
   const events = async (): Promise<readonly Event[]> => {
     const { stdout } = await start(['events', name, '--json'], project, all).ended;
     return stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Event]));
@@ -217,14 +229,17 @@ export async function makePlace({
     '100ms',
   ];
   return {
+    root,
     project,
+    temporary,
+    env: all,
     mock,
+    words: stage.words,
     longCommand: `perl '${join(import.meta.dirname, 'hold.pl')}' '${lock}' '${sign}'`,
     run(more = []) {
-      const running = keep(['run', 'PRD.json', ...words, '--yes', '--no-input', ...more]);
-      void running.ended.then(({ code, stdout, stderr }) => said.add(`exit ${code}\n${stdout}${stderr}`));
-      return running;
+      return told(['run', 'PRD.json', ...words, '--yes', '--no-input', ...more]);
     },
+    start: told,
     ralph: one => keep(one).ended,
     async follow(running) {
       await running.says('Iteration 1');

@@ -275,7 +275,7 @@ const killed: Scenario = {
 };
 
 /** Nobody is there any more to say when the last process is gone, so it is asked until it is, for a while. */
-async function noneLeft(place: LivePlace): Promise<void> {
+export async function noneLeft(place: LivePlace): Promise<void> {
   const until = Date.now() + 10_000;
   let left = await place.survivors();
   while (left.length > 0 && Date.now() < until) left = await place.survivors();

@@ -157,6 +157,15 @@ describe('given an escalation (B59)', () => {
     });
   });
 
+  it('when its fields have names of their own, then they are read as labels, and a type among them as the type', () => {
+    const body = '<type>stuck</type>\n<what>Which color?</what>\n<because>the story names none</because>';
+    expect(read(`<escalate>\n${body}\n</escalate>`).escalate).toMatchObject({
+      type: 'stuck',
+      summary: 'what: Which color?',
+      attached: 'because: the story names none',
+    });
+  });
+
   it.each([["type='stuck'"], ['type = "stuck"'], ['type=stuck'], ['id="1"\n type="stuck"']])(
     'when the type is written as %s, then it is understood',
     attribute => expect(read(`<escalate ${attribute}>\n</escalate>`).escalate?.type).toBe('stuck'),
@@ -450,4 +459,34 @@ it('an item of what is still to do is no claim, however short its heading is', (
     expect(
       readSignals(`I have looked.\n${heading}\n- Task US-001 complete`, { task: 'US-001', promise: 'P' }).done,
     ).toBe(false);
+});
+
+describe('given a line above the claim', () => {
+  it.each(['I still cannot honestly say that', 'For now I will only write'])(
+    'when %j leads to it without a stop, then it counts below a blank line alone',
+    above => {
+      expect(read(`${above}\nTask US-001 complete`).done).toBe(false);
+      expect(read(`${above}\n\nTask US-001 complete`).done).toBe(true);
+    },
+  );
+
+  it('when it is output that was cut anywhere, then the claim counts', () => {
+    for (const cut of ['a line of o', 'a line of out', '2 passing, 0 failing y'])
+      expect(read(`a line of output\n${cut}\nTask US-001 complete`).done).toBe(true);
+  });
+});
+
+describe('given one thing that an agent says', () => {
+  it.each([
+    ['Task US-002 complete', []],
+    ['All done.\n\n<promise>DONE</promise>', []],
+    ['All done.\n\n<promise>DNE</promise>', ['promiseRefused']],
+    ['- [x] TASK_COMPLETE\nNo wait, the tests fail.', ['checkboxRefused']],
+    ['Soon LOOP_COMPLETE.', []],
+    ['All done.', ['doneRefused']],
+  ])('when it is %j, then no more than %j explains it', (message, explained) => {
+    const hasBox = message.includes('_');
+    const signals = readSignals(message, { task: 'US-001', promise: hasBox ? 'LOOP_COMPLETE' : 'DONE', hasBox });
+    expect(Object.keys(signals).filter(key => key.endsWith('Refused'))).toEqual(explained);
+  });
 });

@@ -1,6 +1,7 @@
 // Whether a task moves: what is told, what is asked about, and what is no used-up attempt.
 import { describe, expect, it } from 'vitest';
-import { findStandstill, isProgress, type Step } from '../../src/messages/progress.ts';
+import { findStandstill, isProgress, type Step } from '../../src/messages/progress/progress.ts';
+import { comparable } from '../../src/messages/said.ts';
 
 const steps = (trees: string, said: (at: number) => string, part: (at: number) => Partial<Step> = () => ({})): Step[] =>
   [...trees].map((tree, at) => ({ tree, said: said(at), ...part(at) }));
@@ -49,6 +50,57 @@ describe('standing still', () => {
     expect(verdicts(trail)).toBe('- same-error same-error! same-error!');
   });
 
+  it('the same files, refused for the same, are asked about at the third, whatever is said', () => {
+    const facts = steps(
+      'AAAAA',
+      at => `${at * 20} % done in src/${'abcde'[at]}.ts`,
+      () => ({ check: '4 failed' }),
+    );
+    expect(verdicts(facts)).toBe('- - similar similar! similar!');
+  });
+
+  it('words that circle round one thing are asked about at the fourth, in any language', () => {
+    const french = [
+      'LDAP ne répond pas.',
+      'Serveur LDAP injoignable.',
+      'Connexion LDAP refusée, port 636.',
+      'Rien sans LDAP.',
+    ];
+    expect(verdicts(steps('AAAAA', at => [...french, 'LDAP : rien de neuf.'][at]!))).toBe(
+      '- - similar similar similar!',
+    );
+    const list = steps('AAAAAA', at => `Audit of src/${'abcdef'[at]}.ts: input is not checked.`);
+    expect(verdicts(list)).toBe('- - - - - -');
+  });
+
+  it('files that come back stay asked about with a pause between', () => {
+    expect(verdicts(steps('AABBAABB', at => `way ${at}`))).toMatch(/^- - - - oscillation .*oscillation!$/);
+    expect(verdicts(steps('ABACAD', at => `way ${at}`))).toBe('- - oscillation - oscillation -');
+  });
+
+  it('an error that differs in its numbers is the same where the files are the same', () => {
+    const trail = (trees: string) =>
+      steps(
+        trees,
+        () => '',
+        at => ({ error: `${4000 + ((at * 7) % 5)} MB used, no memory` }),
+      );
+    expect(verdicts(trail('AAAA'))).toBe('- similar similar same-error!');
+    expect(verdicts(trail('ABCDE'))).toBe('- - - same-error same-error!');
+    const lines = steps(
+      'ABCDE',
+      () => 'Mended it.',
+      at => ({ error: `a.ts:${at * 20 + 9} is broken` }),
+    );
+    expect(verdicts(lines)).toBe('- - - - -');
+  });
+
+  it('notes and plans that only grow are asked about at the ninth change', () => {
+    const told = steps('ABCDEFGHIJKL', at => `PLAN.md: ${'abcdefghijkl'[at]}Risk and ${'mnopqrstuvwx'[at]}Cost added.`);
+    const found = verdicts(told).split(' ');
+    expect([found.indexOf('churn'), found.indexOf('churn!')]).toEqual([8, 9]);
+  });
+
   it('files that change eight times without anything to show for it are told, then asked about', () => {
     const idle = verdicts(steps('ABCDEFGHIJ', at => `Again I will write more, ${'x'.repeat(at)}`)).split(' ');
     expect(idle.indexOf('churn')).toBe(8);
@@ -67,6 +119,22 @@ describe('moving on', () => {
       expect(verdicts(trail)).not.toMatch(/\w/);
       expect(trail.slice(1).every((_, at) => isProgress(trail.slice(0, at + 2)))).toBe(true);
     }
+  });
+
+  it('what shrinks or runs faster, though the sentence is the same', () => {
+    expect(verdicts(steps('ABCDEF', at => `Bundle is ${600 - at * 50} kB now.`))).toBe('- - - - - -');
+    expect(verdicts(steps('ABCDEF', at => `Throughput is ${600 + at * 50} requests/s.`))).toBe('- - - - - -');
+    const hours = steps('AAAAA', at => comparable(`Soak test: ${50 - at * 9} hours to go.`));
+    expect(verdicts(hours)).toBe('- - - - -');
+  });
+
+  it('an agent’s own count is nothing against a check that stays as it is', () => {
+    const pages = steps(
+      'ABCDEFGHIJ',
+      at => `Page ${at} written.`,
+      () => ({ check: '3 failed' }),
+    );
+    expect(verdicts(pages)).toContain('churn!');
   });
 
   it('a count that stays or rises is none', () => {

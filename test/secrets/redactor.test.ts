@@ -76,7 +76,11 @@ const inContext: readonly (readonly [name: string, text: string, secret: string]
     `https://hooks.slack${''}.com/services/T00000000/B00000000/${run(24)}`,
     `T00000000/B00000000/${run(24)}`,
   ],
-  ['discord-webhook', `https://discord${''}.com/api/webhooks/123456789012345678/${run(68)}`, run(68)],
+  [
+    'discord-webhook',
+    `https://discord${''}.com/api/webhooks/123456789012345678/${run(68)}`,
+    `123456789012345678/${run(68)}`,
+  ],
   ['telegram-token', `bot${''}123456789:${join('A', 'A', run(33))}/getMe`, join('123456789:A', 'A', run(33))],
   ['aws-secret', `aws_secret_access${''}_key = ${run(40)}`, run(40)],
   ['azure-key', `AccountName=me;Account${''}Key=${run(86)}==;EndpointSuffix=core`, `${run(86)}==`],

@@ -131,7 +131,7 @@ function geminiProblem(error: Fields): StreamProblem {
   const answer = answerIn(text);
   const code = answer['code'] ?? error['code'];
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
-  return { status, text: textOf(answer['message']) || text || 'ended with an error' };
+  return { status, text: textOf(answer['message']) || text || 'ended with an error', full: text };
 }
 
 const attemptsMax = 3; // with its own waits in between that is about a quarter of a minute

@@ -178,7 +178,7 @@ export function completeLoop(state: State, now: number, reason?: 'explicit_stop'
   return step(state, [...(reason === undefined ? [] : [stop]), { type: 'end' }], now);
 }
 
-/** The seed's own names; null: unlimited. What is left out is the mode's own. */
+/** null: unlimited. What is left out is the mode's own. */
 export type LoopConfig = Partial<LoopStatus['config']> & {
   readonly mode?: ModeWord;
   /** A goal is one task; other modes have those of their document. */

@@ -1,4 +1,4 @@
-// Enumerations of the seed as frozen objects, name by name: their values are the words that the ledger and the views use.
+// Enumerations of the library as frozen objects: their values are the words that the ledger and the views use.
 
 import type { TerminationReason as Reason, HandoffTrigger as Trigger } from '../../core/event.ts';
 import type { HealthState as Health, LadderStep } from '../../core/health.ts';

@@ -95,7 +95,7 @@ function checkDirectory(directory: string, env: Environment, force: boolean): vo
 const openFilesMin = 128;
 
 /** Half-way there is no good answer to it: a program that cannot be started may be the one that saves the work. */
-function refuseFewFiles(most = openFilesMax()): void {
+export function refuseFewFiles(most = openFilesMax()): void {
   if (most === undefined || most >= openFilesMin) return;
   throw new UsageError(
     `This shell lets a program open only ${most} files at once, and a loop needs ${openFilesMin}.`,

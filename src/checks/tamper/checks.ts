@@ -25,8 +25,19 @@ const isOutputRead = (line: string): boolean => /[|`]|\$\(/.test(line.replaceAll
 /** How often a script says that it ends at the first failure. */
 const stops = (text: string): number => text.match(/^[ \t]*set[ \t]+(?:-\w*e|-o[ \t]+errexit)/gm)?.length ?? 0;
 
+/** With the scripts that are new and that it names. */
+const withNewScripts = (text: string, files: readonly ChangedFile[]): string =>
+  [
+    text,
+    ...files.flatMap(one => (one.before === undefined && text.includes(baseName(one.path)) ? (one.after ?? '') : [])),
+  ].join('\n');
+
 /** `isProof`: its exit code alone decides about a check. */
-function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Finding {
+function scriptFinding(
+  { path, before, after }: ChangedFile,
+  isProof = true,
+  files: readonly ChangedFile[] = [],
+): Finding {
   if (after === undefined) return weakened(path, 'a check runs it, and it was deleted');
   const language = languageOf(path) ?? 'shell';
   const isEmpty = (text: string): boolean => cannotFail(withoutHashLines(text));
@@ -49,7 +60,7 @@ function scriptFinding({ path, before, after }: ChangedFile, isProof = true): Fi
       path,
       'a check runs it, and a failure in it now looks like a success (exit 0, || true, set +e or the like)',
     );
-  if (language === 'shell' && !wasEmpty && before !== undefined && !keepsCommands(before, after))
+  if (language === 'shell' && !wasEmpty && before !== undefined && !keepsCommands(before, withNewScripts(after, files)))
     return weakened(path, 'a check runs it, and not all of its commands are there any more');
   return changed(
     path,
@@ -140,7 +151,7 @@ export function checkFindings(
       return [weakened(file.path, 'a check runs the first file that fits its pattern, and this one is new')];
     if (isScript) {
       const own = lines.filter(line => checkScripts(line).some(one => isNamedBy(file.path, one)));
-      return [scriptFinding(file, !own.every(isOutputRead))];
+      return [scriptFinding(file, !own.every(isOutputRead), files)];
     }
     const ofModule = moduleFinding(file, modules);
     if (ofModule !== undefined) return [ofModule];

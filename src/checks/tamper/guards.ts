@@ -1,6 +1,7 @@
 // Guards: what stands round an assertion so that it may never run or never fail, read from the lines and how far they are indented.
 import { assertionsAt } from './count.ts';
 import { codeOnly, type Language } from './source-files.ts';
+import { comparesWithItself, takesValueForMessage } from './strength.ts';
 
 const { raw } = String;
 
@@ -22,7 +23,7 @@ interface Block {
 const conditional: ReadonlySet<Language> = new Set<Language>(['go', 'shell', 'cpp']);
 
 const never =
-  /\b(?:if|while|unless|elif)\b[ (!]*(?:(?:false|False|FALSE|0|nil|null|None)\b|[^\n]*&&\s*false\b|[^\n]*\band False\b)/;
+  /\b(?:if|while|unless|elif)\b[ (!]*(?:(?:false|False|FALSE|0|nil|null|None)\b|[^\n]*(?:&&|;)\s*false\b|[^\n]*\band False\b)/;
 const condition = /^[ \t}]*(?:(?:else )?if|unless|while|until)\b/;
 const otherwise = /^[ \t}]*(?:else|elif|elsif|elseif)\b/;
 const emptyLoop =
@@ -54,7 +55,9 @@ const weak = new RegExp(
     raw`^expect\(\s*typeof\b`,
     raw`^(?:[\w$]+(?:\.|->|::))*(?:assert)?(?:IsNotNone|NotNull|NotNil|NotEmpty|IsInstance|InstanceOf|IsType)\(`,
     raw`^(?:refute_nil|assert_not_nil|assert_(?:kind|instance)_of)\b`,
-    raw`^assert\s+(?:isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*abs=\d\d)`,
+    raw`^assert\s+(?:isinstance\(|[\w.()[\]]+\s+(?:is\s+not\s+None|>=?\s*0)\s*$|.*approx\(.*\b(?:abs|rel)=(?:\d\d|\d+e\+?\d))`,
+    raw`^assert\s+\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*,\s*\w?"[^"]*"\s*\)\s*$`,
+    raw`^expect\b.*toBeCloseTo\(.*,\s*-\d`,
     raw`^(?:pytest\.raises|self\.assertRaises)\(\s*(?:Base)?Exception\b|^(?:\w+\.)?assertThrows\(\s*(?:Throwable|Exception)\.class`,
   ].join('|'),
 );
@@ -130,14 +133,14 @@ function isAsserted({ lines }: Block, at: number): boolean {
 }
 
 /** What opens a block with an assertion in it makes it one that may never fail. */
-function isGuard(block: Block, at: number): boolean {
+function isGuard(block: Block, at: number, isCall: boolean): boolean {
   const { text } = block.lines[at] as Line;
   if (never.test(text) || emptyLoop.test(text) || swallowing.test(text)) return true;
   if (/\.then\(/.test(text) && !awaited.test(text)) return block.language === 'js';
   if (attempt.test(text)) return isSwallowed(block, at);
   if (ignoredPromise.test(block.lines[siblingOf(block, at)]?.text ?? '')) return true;
   if (/^(js|python)$/.test(block.language) && isUncalled(block, text)) return !/\bdef test/.test(text);
-  if (conditional.has(block.language) || !condition.test(text) || isAsserted(block, at)) return false;
+  if ((conditional.has(block.language) && !isCall) || !condition.test(text) || isAsserted(block, at)) return false;
   return !otherwise.test(block.lines[afterClosing(block, at)]?.text ?? '');
 }
 
@@ -156,16 +159,23 @@ function endsTest(block: Block, at: number): boolean {
   return body.some(line => leaves.test(line.text)) && !passesOn.test(body.map(line => line.text).join('\n'));
 }
 
+/** An assertion by itself, where others are conditions. */
+const isCalledAssertion = ({ language, lines }: Block, at: number): boolean =>
+  language === 'go' && /^[ \t]*(?:assert|require)\.\w+\(/.test(lines[at]?.text ?? '');
+
 /** From the line of an assertion up to what opens its test. */
 function isGuarded(block: Block, at: number): boolean {
   let indent = block.lines[at]?.indent ?? 0;
+  const isCall = isCalledAssertion(block, at);
   for (let above = at - 1; above >= Math.max(0, at - blockLinesMax) && indent > 0; above -= 1) {
     const line = block.lines[above] as Line;
-    if (line.indent === -1 || line.indent > indent) continue;
-    if (line.indent === indent && isExit(block, above)) return true;
-    if (line.indent === indent || opens(line)) continue;
+    if (line.indent === -1 || line.indent > indent || opens(line)) continue;
+    if (line.indent === indent) {
+      if (isExit(block, above)) return true;
+      continue;
+    }
     indent = line.indent;
-    if (isGuard(block, above)) return true;
+    if (isGuard(block, above, isCall)) return true;
   }
   return false;
 }
@@ -176,10 +186,17 @@ export interface Assertions {
   readonly guarded: readonly string[];
 }
 
+/** It compares what is the same anyway, or nothing. */
+function isVain(lines: readonly string[], at: number): boolean {
+  const line = lines[at] as string;
+  return takesValueForMessage(line) || comparesWithItself(line, lines.slice(Math.max(0, at - 10), at));
+}
+
 export function assertionsIn(text: string, language: Language, isWholeFile: boolean): Assertions {
   const code = codeOnly(text, language);
   const block: Block = { lines: linesOf(code), words: wordsOf(code), exits: new Map(), language };
-  const raw = text.split('\n');
+  const lines = text.split('\n').map(one => one.slice(0, lineCharsMax));
+  const vain = new Map<number, boolean>();
   const found = { firm: [] as string[], guarded: [] as string[] };
   let [line, start] = [0, 0];
   for (const at of assertionsAt(code, language, isWholeFile)) {
@@ -187,6 +204,7 @@ export function assertionsIn(text: string, language: Language, isWholeFile: bool
       line += 1;
       start = next + 1;
     }
+    if (!vain.has(line)) vain.set(line, isVain(lines, line));
     const end = code.indexOf('\n', at);
     const rest = code.slice(at, Math.min(end === -1 ? code.length : end, at + lineCharsMax));
     const isSoft =
@@ -194,8 +212,9 @@ export function assertionsIn(text: string, language: Language, isWholeFile: bool
       (unawaited.test(rest) && !awaited.test(code.slice(start, at))) ||
       guardAfter.test(rest) ||
       (!conditional.has(language) && guardBefore.test(code.slice(Math.max(start, at - lineCharsMax), at))) ||
-      isGuarded(block, line);
-    found[isSoft ? 'guarded' : 'firm'].push((raw[line] as string).trim());
+      isGuarded(block, line) ||
+      vain.get(line) === true;
+    found[isSoft ? 'guarded' : 'firm'].push((lines[line] as string).trim());
   }
   return found;
 }

@@ -9,6 +9,8 @@ export interface Rule {
   readonly compare?: keyof typeof comparisons;
   /** Only where a check fits. */
   readonly check?: RegExp;
+  /** Not where the file says this now. */
+  readonly unless?: RegExp;
   /** Comments count too. */
   readonly isComment?: true;
   readonly severity?: 'report';
@@ -33,11 +35,52 @@ const entries = (matches: Lines): Lines => matches.flatMap(entriesOf);
 const without = (from: Lines, other: Lines): Lines =>
   from.filter(each => !other.some(one => one === each || (each.includes(' ') && one.includes(each))));
 
+const globCharsMax = 200;
+
+/** `{a,b}` written out, as far as that stays small. */
+function unbraced(pattern: string): Lines {
+  const [, before, inner, after] = /^([^{}]*)\{([^{}]*)\}([\s\S]*)$/.exec(pattern.slice(0, globCharsMax)) ?? [];
+  if (inner === undefined) return [pattern];
+  return inner
+    .split(',')
+    .slice(0, 8)
+    .flatMap(part => unbraced(`${before}${part}${after}`))
+    .slice(0, 64);
+}
+
+/** As a regular expression over paths. */
+const globOf = (pattern: string): RegExp =>
+  new RegExp(
+    `^${pattern.replace(/\*\*\/|\*+|\?|[\\^$.+()[\]{}|]/g, part =>
+      part === '**/' ? '(?:[^/]+/){0,5}' : part.startsWith('*') ? '[^/]*' : part === '?' ? '[^/]' : `\\${part}`,
+    )}$`,
+  );
+
+/** A path of each form that fits a pattern. */
+const samplesOf = (pattern: string): Lines =>
+  ['', 'z/'].map(folder => pattern.replaceAll('**/', folder).replace(/\*+/g, 'z').replaceAll('?', 'z'));
+
+/** Patterns of files of which every file is one of those that the others stand for. */
+function isCovered(pattern: string, others: Lines): boolean {
+  if (!/[*?{]/.test(pattern)) return false;
+  const globs = others.flatMap(unbraced).map(globOf);
+  return unbraced(pattern).every(one => samplesOf(one).every(sample => globs.some(glob => glob.test(sample))));
+}
+
+const sumOf = (lines: Lines): number =>
+  [...numbersOf(lines.map((line, at) => `${at} ${line}`)).values()].reduce((a, b) => a + b, 0);
+
 /** The last number of each; by what stands before it. */
 function numbersOf(matches: Lines): ReadonlyMap<string, number> {
   const found = matches.map(match => /^([\s\S]*?)(\d+(?:\.\d+)?)\D*$/.exec(match));
   return new Map(found.flatMap(hit => (hit === null ? [] : [[hit[1] as string, Number(hit[2])] as const])));
 }
+
+const commandsIn = (line: string): Lines =>
+  line
+    .replace(/^[\s-]*(?:run:|script:)?[\s|>]*/, '')
+    .split(/\s*(?:&&|;)\s*/)
+    .filter(command => /\b(?:test|check|lint|pytest|vitest|jest|tsc|rspec|phpunit|clippy)\b/.test(command));
 
 /** Whether what it became is worse than what it was. */
 const comparisons = {
@@ -46,13 +89,29 @@ const comparisons = {
   other: (was: Lines, is: Lines) => is.join('\n') !== was.join('\n'),
   new: (was: Lines, is: Lines) => without(entries(is), entries(was)).some(entry => !usual.test(entry)),
   first: (was: Lines, is: Lines) => was.length === 0 && entries(is).some(entry => !usual.test(entry)),
-  lost: (was: Lines, is: Lines) => without(entries(was), entries(is)).length > 0,
+  /** Only in files that were there before. */
+  brought: (was: Lines, is: Lines) => is.length > was.length,
+  fewer: (was: Lines, is: Lines) => is.length < was.length,
+  /** Commands of a pipeline, one by one. */
+  dropped(was: Lines, is: Lines) {
+    const now = is.flatMap(commandsIn);
+    return was.flatMap(commandsIn).some(command => !now.some(other => other.includes(command)));
+  },
+  /** A setting may have moved to another file, which writes it in its own way. */
+  lost(was: Lines, is: Lines, elsewhere: Lines) {
+    const plain = (entry: string): string => entry.replace(/^[\w.-]+=/, '');
+    const [now, moved] = [entries(is), entries(elsewhere).map(plain)];
+    return without(entries(was), now).some(entry => !moved.includes(plain(entry)) && !isCovered(entry, now));
+  },
+  /** And more than twice: `retries`. */
+  higher: (was: Lines, is: Lines) => sumOf(is) > Math.max(2, sumOf(was)),
   lower(was: Lines, is: Lines) {
     const now = numbersOf(is);
     return [...numbersOf(was)].some(([key, number]) => (now.get(key) ?? -1) < number);
   },
 };
 
-export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, isOld: boolean): boolean {
-  return (compare !== 'other' || isOld) && comparisons[compare](was, is);
+/** `elsewhere`: what other files gained of it. */
+export function isBroken({ compare = 'more' }: Rule, was: Lines, is: Lines, elsewhere: Lines = []): boolean {
+  return comparisons[compare](was, is, elsewhere);
 }

@@ -5,7 +5,7 @@ import { checkFindings, runBy } from './checks.ts';
 import { programsOf } from './command-line.ts';
 import { addCounts, type Counts, countsOf, noCounts } from './count.ts';
 import { type Assertions, assertionsIn } from './guards.ts';
-import { isJoined, keepsWords } from './joined.ts';
+import { isJoined, isLoosened, isRewritten, keepsWords, readsData } from './joined.ts';
 import {
   baseName,
   isFoundByRunners,
@@ -15,6 +15,7 @@ import {
   isUnreadableTest,
   languageOf,
   mayHoldTests,
+  subjectOf,
 } from './source-files.ts';
 import { isSurrounding, surroundingFindings } from './surroundings.ts';
 import { type ChangedFile, finding } from './weakening.ts';
@@ -151,10 +152,18 @@ function deletedFinding({ path, before, lost, isCounted }: DeletedTest, { lines 
   return finding('test-deleted', path, isCounted ? lostWords : 'its tests cannot be counted');
 }
 
+/** What it tested went with it. */
+const isOfDeleted = (test: string, files: readonly ChangedFile[]): boolean =>
+  files.some(({ path, after }) => {
+    const isSource = after === undefined && path !== test && languageOf(path) !== undefined && !isTestFile(path);
+    return isSource && baseName(path).replace(/\.\w+$/, '') === subjectOf(test);
+  });
+
 /** Deleted test files that live on elsewhere are counted there. */
 function countTests(
   files: readonly ChangedFile[],
   checks: readonly string[],
+  sources: readonly ChangedFile[],
 ): { counted: CountedFile[]; deleted: Finding[] } {
   const counted = new Map<string, CountedFile>();
   for (const { path, before, after } of files) {
@@ -171,7 +180,14 @@ function countTests(
       const file = counted.get(target) as CountedFile;
       counted.set(target, { ...file, before: at === 0 ? addCounts(file.before, test.lost) : file.before, isOld: true });
     }
-    if (targets.length === 0) deleted.push(deletedFinding(test, moves));
+    if (targets.length > 0) continue;
+    const found = deletedFinding(test, moves);
+    const isAnew =
+      isRewritten(
+        test,
+        files.filter(({ path }) => isFoundByRunners(path, checks)),
+      ) || isOfDeleted(test.path, sources);
+    deleted.push(isAnew ? { ...found, severity: 'report' } : found);
   }
   return { counted: [...counted.values()], deleted };
 }
@@ -189,7 +205,8 @@ function fewer(
     .map(({ path, before, after }) => {
       const file = files.find(one => one.path === path);
       // Cases in a table, or several in one: fewer words, as much proof.
-      const isAsMuch = after.tables > before.tables || (file !== undefined && isJoined(file, what));
+      const isAsMuch =
+        after.tables > before.tables || (file !== undefined && (isJoined(file, what) || isRewritten(file, files)));
       const severity = isAsMuch ? 'report' : 'refuse';
       return finding(`fewer-${what}`, path, `${before[what]} ${what} before, ${after[what]} now`, severity);
     });
@@ -202,7 +219,7 @@ function casesFinding(file: ChangedFile, counted: readonly CountedFile[]): reado
   const isLess = one.after.assertions <= one.before.assertions && one.after.tests <= one.before.tests;
   if (!isLess || keepsWords(file)) return [];
   const words = `${plural(one.before.cases, 'line')} of cases before, ${one.after.cases} now`;
-  return [finding('fewer-tests', file.path, words)];
+  return [finding('fewer-tests', file.path, words, readsData(file) ? 'report' : 'refuse')];
 }
 
 /** Assertions that were there before and now stand behind a condition, a swallowed error and the like. */
@@ -214,6 +231,8 @@ function guardedFindings({ path, before, after }: ChangedFile): readonly Finding
     Assertions,
   ];
   const more = is.guarded.length - was.guarded.length;
+  if (isLoosened({ path, before, after }))
+    return [finding('fewer-assertions', path, 'an assertion that compared a value asks for less now')];
   if (more <= 0) return [];
   const isBent = is.guarded.some(line => was.firm.includes(line) && !is.firm.includes(line));
   if (!isBent && is.firm.length >= was.firm.length) return [];
@@ -264,7 +283,7 @@ function gravest(findings: readonly Finding[]): readonly Finding[] {
 /** In the order of what it means: lost tests first, changed settings last. */
 export function screenWork({ files, checks, folder = '' }: ScreenedWork): readonly Finding[] {
   const tests = files.filter(file => mayHoldTests(file.path) && !file.isOpaque);
-  const { counted, deleted } = countTests(tests, checks);
+  const { counted, deleted } = countTests(tests, checks, files);
   const opaque = files.filter(file => file.isOpaque && isTestFile(file.path) && file.before !== undefined);
   return [
     ...deleted,

@@ -8,6 +8,7 @@ import {
   changed,
   harmless,
   hiddenFailures,
+  isOtherRunner,
   plainChange,
   silencedTests,
   stillHolds,
@@ -85,7 +86,7 @@ function changedScripts(path: string, before: Scripts, after: Scripts, uses: Use
     if (next === line || isPlaceholder(line) || cannotFail(line)) return [];
     const weak = weakening(line, next);
     const what = `its script ${JSON.stringify(name)} ${weak ?? 'is another one'}: ${beforeAndAfter(line, next ?? '')}`;
-    const isWhole = weak === undefined && next !== undefined && stillHolds(line, next);
+    const isWhole = weak === undefined && next !== undefined && (stillHolds(line, next) || isOtherRunner(line, next));
     if (!isWhole && isRefused(name, weak)) return [weakened(path, what)];
     return weak === undefined && !isWhole ? [] : [changed(path, what)];
   });
@@ -197,11 +198,37 @@ const textOf = (target: Target | undefined): string =>
 /** Recipe lines whose failure does not count, and what else hides one. */
 const silences = (text: string): number => hiddenFailures(text) + (text.match(/^@?-/gm)?.length ?? 0);
 
+/** With what the targets that it needs do before it, as far as they have no file: a recipe may move into one of them. */
+function whole(target: Target, { targets }: Makefile): Target {
+  const phony = new Set(targets.get('.PHONY')?.needs);
+  const done = new Set<Target>([target]);
+  const open = target.needs.map(name => [name, targets.get(name)] as const);
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    const [name, other] = next;
+    if (other === undefined || done.has(other) || done.size > targetsPerRuleMax) continue;
+    if (!phony.has(name) && /[./]/.test(name)) continue;
+    done.add(other);
+    for (const need of other.needs) open.push([need, targets.get(need)]);
+  }
+  const all = [...done].reverse();
+  return { needs: all.flatMap(one => one.needs), recipe: all.flatMap(one => one.recipe) };
+}
+
+/** In whatever order: what a target needs has none. */
+const keepsEach = (before: Target, after: Target): boolean =>
+  before.needs.every(need => after.needs.includes(need)) &&
+  before.recipe.every(step => after.recipe.some(other => stillHolds(step, other))) &&
+  silences(textOf(after)) <= silences(textOf(before));
+
 const keepsAll = (before: Target, after: Target | undefined): boolean =>
   after !== undefined &&
   before.needs.every(need => after.needs.includes(need)) &&
   (before.recipe.length === 0 || stillHolds(before.recipe.join('\n'), after.recipe.join('\n'))) &&
   silences(textOf(after)) <= silences(textOf(before));
+
+/** In its own recipe, or in those of what it needs. */
+const keepsTarget = (before: Target, after: Target | undefined, old: Makefile, now: Makefile): boolean =>
+  after !== undefined && (keepsAll(before, after) || keepsEach(whole(before, old), whole(after, now)));
 
 const isEmpty = (target: Target): boolean =>
   target.recipe.every(step => cannotFail(step.replace(/^[@+-]+/, ''))) && target.needs.length === 0;
@@ -238,7 +265,7 @@ function changedTargets(path: string, old: Makefile, now: Makefile, made: Readon
     }
     if (textOf(before) !== textOf(after))
       return [
-        (keepsAll(before, after) ? changed : weakened)(
+        (keepsTarget(before, after, old, now) ? changed : weakened)(
           path,
           `${called}, which a check makes, is another one: ${texts}`,
         ),

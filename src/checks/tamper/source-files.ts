@@ -129,6 +129,12 @@ export function isTestFile(path: string): boolean {
   return isNamedAsTest(path) || parts.some(part => testFolders.test(part));
 }
 
+/** What a test file is about, by its name: `CartTest.java`, `cart.test.ts`, `test_cart.py`. */
+export const subjectOf = (path: string): string =>
+  baseName(path)
+    .replace(/\.(test|spec|tests|e2e)?\.?\w+$/, '')
+    .replace(/^tests?_|_(tests?|spec)$|(Tests?|Spec)$/g, '');
+
 const dataFolders =
   /^(data|snapshots?|goldens?|expected|samples?|examples?|assets|resources|mocks?|__mocks__|stubs?|images)$/;
 const dataNames =

@@ -1,8 +1,9 @@
 // Surroundings of a check: files that it does not name and that decide all the same what it runs, and sources that outwit it.
 import type { Finding } from '../../core/task.ts';
+import { missing } from './joined.ts';
 import { isBroken, type Rule } from './rule.ts';
 import { settingRules, sourceRules, testFileRules } from './settings.ts';
-import { baseName, isTestConfiguration, isTestFile, languageOf } from './source-files.ts';
+import { baseName, isTestConfiguration, isTestFile, languageOf, subjectOf } from './source-files.ts';
 import { type ChangedFile, changed, weakened } from './weakening.ts';
 
 /** Whose place nobody but a person may give to something else. */
@@ -125,7 +126,7 @@ const rules: readonly Rule[] = [
   {
     files: sources,
     brings:
-      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.VITEST\b|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
+      /\bPYTEST_CURRENT_TEST\b|\bJEST_WORKER_ID\b|\b(?:env|ENV)\.(?:VITEST\b|VITEST_(?:WORKER|POOL)_ID)|\bNODE_ENV\s*===?\s*["']test["']\s*\)\s*\{?\s*return\s+(?!null\b|undefined\b|false\b|true\b|next\b|this\b|\[\]|\{\})[^;\s}]|["'](?:pytest|unittest)["']\s+in\s+sys\.modules|\bRALPH_(?:TASK|LOOP|ITERATION)\b|#\[cfg\((?:not\()?test\)?\)\]\s*(?:pub(?:\([^)]*\))?\s+)?(?:async\s+)?fn\b|\btesting\.Testing\(\)|inspect\.(?:stack|currentframe)\(|sys\._getframe\(/g,
     what: 'it knows when it is being tested, and may behave then',
   },
   {
@@ -144,6 +145,13 @@ const rules: readonly Rule[] = [
     files: /(^|\/)\.(eslintignore|prettierignore|stylelintignore|flake8|pylintrc)$/,
     brings: /^[^#\s][^\n]*/gm,
     what: 'it leaves files out of a check',
+  },
+  {
+    files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,
+    brings:
+      /\bNaN\b|(?<!": )\bundefined\b|\[object Object\]|<nil>|\bCannot read propert|\bis not (?:a function|defined)\b|\bhas no attribute\b|Traceback \(most recent|\bpanic:/g,
+    compare: 'brought',
+    what: 'an expected answer now reads like a failure',
   },
   {
     files: /(^|\/)__snapshots__\/|\.(snap|golden|approved\.\w+)$/,
@@ -168,23 +176,40 @@ function withoutLineComments(path: string, text: string): string {
 
 const all: readonly Rule[] = [...rules, ...settingRules, ...sourceRules, ...testFileRules];
 
-/** What a test file is about, by its name: `CartTest.java`, `cart.test.ts`, `test_cart.py`. */
-const subjectOf = (path: string): string =>
-  baseName(path)
-    .replace(/\.(test|spec|tests|e2e)?\.?\w+$/, '')
-    .replace(/^tests?_|_(tests?|spec)$|(Tests?|Spec)$/g, '');
-
 const linesOf = (text: string, pattern: RegExp): readonly string[] =>
   (text.match(pattern) ?? []).map(line => line.trim()).sort();
 
-function breaks(rule: Rule, { path, before, after }: ChangedFile, checks: readonly string[]): boolean {
-  if (after === undefined || !rule.files.test(path)) return false;
-  if (rule.check !== undefined && !checks.some(check => rule.check?.test(check))) return false;
+/** What of a rule stands in a text of this file. */
+function broughtBy(rule: Rule, path: string, text: string): readonly string[] {
   const brings = rule.brings instanceof RegExp ? rule.brings : rule.brings(subjectOf(path));
-  const [was, is] = [before ?? '', after].map(text =>
-    linesOf(rule.isComment ? text : withoutLineComments(path, text), brings),
-  ) as [readonly string[], readonly string[]];
-  return isBroken(rule, was, is, before !== undefined);
+  return linesOf(rule.isComment ? text : withoutLineComments(path, text), brings);
+}
+
+/** What of a rule went from all files together, and what came: a setting may move from one to another. */
+interface Moves {
+  readonly gone: readonly string[];
+  readonly come: readonly string[];
+}
+
+const unquoted = (line: string): string => line.replaceAll("'", '"');
+
+function movesOf(rule: Rule, files: readonly ChangedFile[]): Moves {
+  const sides = files
+    .filter(({ path }) => rule.files.test(path))
+    .map(({ path, before = '', after = '' }) => [broughtBy(rule, path, before), broughtBy(rule, path, after)] as const);
+  const [gone, come] = [sides.flatMap(([was, is]) => missing(was, is)), sides.flatMap(([was, is]) => missing(is, was))];
+  return { gone, come };
+}
+
+function breaks(rule: Rule, { path, before, after }: ChangedFile, moves: (rule: Rule) => Moves): boolean {
+  if (after === undefined || !rule.files.test(path) || rule.unless?.test(after)) return false;
+  if (before === undefined && /^(?:other|brought)$/.test(rule.compare ?? '')) return false;
+  const [was, is] = [broughtBy(rule, path, before ?? ''), broughtBy(rule, path, after)];
+  if (was.join('\n') === is.join('\n')) return false;
+  const { gone, come } = moves(rule);
+  const now = new Set(is.map(unquoted));
+  const moved = missing(gone, was).filter(line => now.has(unquoted(line)));
+  return isBroken(rule, [...was, ...moved], is, come);
 }
 
 /** A test may patch, mock and end as it likes: its own rules look at that, and only at tests. */
@@ -200,8 +225,15 @@ export function surroundingFindings(
   checks: readonly string[],
   programs: ReadonlySet<string>,
 ): readonly Finding[] {
+  const asked = all.filter(({ check }) => check === undefined || checks.some(line => check.test(line)));
+  const known = new Map<Rule, Moves>();
+  const moves = (rule: Rule): Moves => {
+    const found = known.get(rule) ?? movesOf(rule, files);
+    known.set(rule, found);
+    return found;
+  };
   return files.flatMap(file => {
-    const found = all.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, checks));
+    const found = asked.filter(rule => !isForeign(rule, file.path) && breaks(rule, file, moves));
     const findings = found.map(({ severity, what }) => (severity === 'report' ? changed : weakened)(file.path, what));
     const isShim = file.after !== undefined && file.before === undefined && programs.has(baseName(file.path));
     return isShim ? [...findings, weakened(file.path, 'it is called like a program that a check starts')] : findings;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openLedger } from '../../app/app.ts';
-import { type Prepared, prepareLoop } from '../../app/session/prepare.ts';
+import { type Prepared, prepareLoop, refuseFewFiles } from '../../app/session/prepare.ts';
 import { makeRepository } from '../../app/session/repository.ts';
 import { type Host, runSession } from '../../app/session/session.ts';
 import type { Answer, Escalation, Event } from '../../core/event.ts';
@@ -136,6 +136,7 @@ async function setTheStage(context: Context, style: Style, stage: Stage, pauseMs
 }
 
 export async function execute(context: Context, _words: Words, flags: Flags): Promise<number> {
+  refuseFewFiles();
   const began = Date.now();
   const folder = scratchFolder();
   const stage = {

@@ -2,6 +2,7 @@
 import type { Look } from '../../app/loops/loops.ts';
 import { waitingFor } from '../../core/next.ts';
 import type { Recorded } from '../../ledger/ledger.ts';
+import { visible } from '../../text/text.ts';
 import { endingOf } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
 import { sentenceOf } from '../../views/timeline.ts';
@@ -51,7 +52,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const lineOf = ({ loop, seq, hash, event }: Recorded): string =>
     flags['json'] === true
       ? jsonText({ loop, seq, hash, ...event }, 0)
-      : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${oneLine(sentenceOf(event))}`;
+      : `${String(seq).padStart(5)}  ${new Date(event.at).toISOString()}  ${event.type.padEnd(20)} ${visible(oneLine(sentenceOf(event)))}`;
   let cursor = 0;
   for await (const page of loops.history(row.loop)) {
     context.out(page.map(lineOf).join('\n')); // one write for all of them: a write per line costs more than reading them

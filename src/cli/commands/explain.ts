@@ -4,6 +4,7 @@ import type { Event } from '../../core/event.ts';
 import { findTask } from '../../core/task.ts';
 import type { LoopRow, Recorded } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
+import { visible } from '../../text/text.ts';
 import { sentenceOf } from '../../views/timeline.ts';
 import { type Context, type Flags, loopOf, printJson, textFlag, type Words } from '../context.ts';
 import { clockTime } from '../output/time.ts';
@@ -82,7 +83,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const shown = steps.slice(-stepsMax);
   const lines = shown.map(({ event, seq }) => {
     const start = `${String(seq).padStart(4)}  ${clockTime(event.at, 'seconds')}  `;
-    const sentence = oneLine(sentenceOf(event));
+    const sentence = visible(oneLine(sentenceOf(event)));
     return process.stdout.isTTY ? hanging(start, sentence, style.columns()) : `${start}${sentence}`;
   });
   if (lines.length > 0) context.out(lines.join('\n'));

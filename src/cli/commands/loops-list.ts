@@ -4,6 +4,7 @@ import type { Look } from '../../app/loops/loops.ts';
 import { hasUserDocument } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { columnsOf } from '../../text/columns.ts';
+import { visible } from '../../text/text.ts';
 import { livenessOf } from '../../views/loop.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { dayAndTime } from '../output/time.ts';
@@ -17,7 +18,7 @@ function partsOf({ row, state, held }: Look): readonly [string, string] {
   const { done, total } = progress(state.tasks);
   const asks = state.control.ended === undefined && state.questions.open.length > 0 ? '  needs you' : '';
   const label = loopWords(state, livenessOf(state.control.ended !== undefined, held));
-  const what = hasUserDocument(state) ? row.document : state.loop.goal;
+  const what = hasUserDocument(state) ? row.document : visible(state.loop.goal);
   return [
     standingColumns(row.name, label, `${done}/${total}`, (row.reason ?? '').replaceAll('_', ' ')),
     `${dayAndTime(row.startedAt)}  ${what}${asks}`,

@@ -1,6 +1,7 @@
 // `ralph run`: finds or starts the loop of a document, runs it in this terminal, and says how it ended.
 
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type Draft, findHere, prepareLoop } from '../../app/session/prepare.ts';
 import { runSession } from '../../app/session/session.ts';
 import { openRun } from '../../modes/registry.ts';
@@ -41,9 +42,11 @@ const settledMs = 1_000;
 /**
  * An agent is at work and nobody waits for us. What a start needs is compiled by now, and V8 forgets it again in a long loop:
  * bin/ralph keeps it. Only then may V8's flags change, because it takes up neither that nor what Node brings compiled under
- * others: the room for new objects that a start has needed is enough for a loop, V8 would double it twice more and keep it (48 MB).
+ * others. A start needs room for new objects that V8 would double twice more and keep (48 MB): it goes back once, with the
+ * garbage, by the only collection that returns it, and does not grow again. What is compiled stays: the next iteration needs it.
  */
 function settle(): void {
   (process as NodeJS.EventEmitter).emit('ralph-settled');
-  setFlagsFromString('--semi-space-growth-factor=1');
+  for (const flag of ['--semi-space-growth-factor=1', '--no-flush-bytecode', '--expose-gc']) setFlagsFromString(flag);
+  runInNewContext('globalThis.gc')({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

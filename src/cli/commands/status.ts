@@ -1,6 +1,7 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
 import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
 import { formatDuration } from '../../text/format.ts';
+import { visible } from '../../text/text.ts';
 import { endingOf } from '../../views/ending.ts';
 import { healthOf, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
 import { windowWords } from '../../views/words.ts';
@@ -57,7 +58,7 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const isAlive = working !== undefined;
   const worker = working ?? nobodyWords(state);
   const standing = `${loopWords(state, liveness)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
-  const about = hasUserDocument(state) ? row.document : state.loop.goal;
+  const about = hasUserDocument(state) ? row.document : visible(state.loop.goal);
   const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);

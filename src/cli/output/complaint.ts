@@ -26,7 +26,7 @@ interface Complaint {
 
 const internalHint = 'Nothing recorded is lost; running the same command again resumes. --debug shows more.';
 
-const tooManyFiles = /\b(?:EMFILE|ENFILE)\b/;
+const tooManyFiles = /\b(?:EMFILE|ENFILE)\b|too many open files/i;
 const filesHint =
   'Type ulimit -n 1024 (or close other programs), then the same command again; nothing recorded is lost.';
 

@@ -1,4 +1,4 @@
-// Asks the person at the terminal: the seed's five answers, one key each. A later answer from elsewhere closes it.
+// Asks the person at the terminal, one key for each kind of answer. An answer from elsewhere closes it.
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';

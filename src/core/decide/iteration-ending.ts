@@ -170,7 +170,7 @@ function askedByAgent({ state, live, signals }: Ending): readonly NewEvent[] {
     options: agentOptions(block.options),
     question: block.question,
   };
-  return askOrBlock(state, question, `the agent raised "${block.type}"`, live);
+  return askOrBlock(state, question, 'the agent asks', live);
 }
 
 function recovery({ state, live: { performer }, failure }: Ending): readonly NewEvent[] {
@@ -316,17 +316,20 @@ function askedByTag({ state, live, signals, performed }: Ending): readonly NewEv
 /** A limit that names no reset is asked about ever more rarely: each question costs an iteration. */
 const blindMsMax = 30 * 60_000;
 
+/** A reset that is already past is no reason to ask again at once. */
+const resetMs = ({ resetAtMs }: Failure, now: number): number | undefined =>
+  resetAtMs !== undefined && resetAtMs > now && resetAtMs < now + resetMsMax ? resetAtMs : undefined;
+
 function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'waitFor'> {
   const { failure, state, now, live } = ending;
   if (failure === undefined || !failureRules[failure.kind].retryable) return {};
   if (failure.kind === 'stopped' && failure.byOthers !== true) return {};
   const { backoffBaseMs, backoffMsMax } = state.settings;
   if (failure.kind === 'rate-limit') {
-    // A reset that is already past is no reason to ask again at once.
-    const known = failure.resetAtMs !== undefined && failure.resetAtMs > now && failure.resetAtMs < now + resetMsMax;
+    const reset = resetMs(failure, now);
     const inRow = state.streaks.rateLimits[live.performer] ?? 0;
     const blind = Math.min(backoffMsMax * 2 ** Math.min(inRow, 10), blindMsMax);
-    return { waitUntil: known ? failure.resetAtMs : now + blind, waitFor: 'limit-reset' };
+    return { waitUntil: reset ?? now + blind, waitFor: 'limit-reset' };
   }
   const { retryMs } = state.settings;
   if (retryMs !== null) {
@@ -334,10 +337,8 @@ function waitAfter(ending: Ending, chance: number): Pick<Ended, 'waitUntil' | 'w
     const waitMs = isSpent(ending) ? undefined : retryMs[Math.min(live.attempt, retryMs.length) - 1];
     return waitMs === undefined ? {} : { waitUntil: now + waitMs, waitFor: 'backoff' };
   }
-  return {
-    waitUntil: now + backoffMs(state.streaks.failures + 1, chance, backoffBaseMs, backoffMsMax),
-    waitFor: 'backoff',
-  };
+  const backoffUntil = now + backoffMs(state.streaks.failures + 1, chance, backoffBaseMs, backoffMsMax);
+  return { waitUntil: Math.max(backoffUntil, resetMs(failure, now) ?? 0), waitFor: 'backoff' };
 }
 
 function isSpent({ state, live, failure }: Ending): boolean {

@@ -170,7 +170,7 @@ const skipIt: Meaning = answered => {
 const reopen = ({ escalation: { task } }: Answered, because: string): readonly NewEvent[] =>
   task === undefined ? [] : [{ type: 'task.reopened', task, because }];
 
-/** A question about one task (stuck, deviation): the seed's answers. */
+/** A question about one task (stuck, deviation). */
 const aboutTask: Meanings = {
   text: guide,
   skip: skipIt,

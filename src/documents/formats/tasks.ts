@@ -50,7 +50,7 @@ const writtenStatus: ReadonlyMap<string, WrittenStatus> = new Map([
   ['skipped', 'blocked'],
 ]);
 
-/** What a human left out is blocked for every reader of the seed's format; `skipped` keeps the two apart for us. */
+/** What a human left out is blocked for every reader of the format; `skipped` keeps the two apart for us. */
 function markTask(task: TaskEdit, mark: TaskMark): void {
   const status: TaskStatus = mark.status ?? (mark.done ? 'done' : mark.skipped ? 'skipped' : 'pending');
   const written = writtenStatus.get(status)!;

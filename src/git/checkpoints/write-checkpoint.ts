@@ -50,12 +50,13 @@ export async function save(place: SavePlace, order: SaveOrder): Promise<Saved | 
   ]);
   if (waited.includes('held'))
     return refuse('Another git still works on the last checkpoint of this loop.', 'Try again.');
+  // This walk through all folders is made by us, while gits look at the files.
+  const special = isFirst || order.kind === 'by-hand' ? specialFiles(own) : [];
   const [start, unread] = await Promise.all([
     isFirst && !place.isFork ? recordChangesAtStart(own) : undefined,
     indexIn(place),
   ]);
   if (typeof start === 'string') return failed('git cannot tell what is changed here', start);
-  const special = isFirst || order.kind === 'by-hand' ? specialFiles(own) : [];
   const ignored = start?.ignored ?? (await ignoredAtStart(own));
   if (typeof ignored === 'string') return failed('git cannot tell what is ignored here', ignored);
   if (unread !== undefined) return failed('git cannot read the index', unread);

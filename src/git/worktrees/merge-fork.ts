@@ -27,6 +27,7 @@ import {
 import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
 import { dropFork, makeFork } from './make-fork.ts';
 import { discardSpares, sweepSpares } from './spare-fork.ts';
+import { atMost } from './turns.ts';
 
 const namesMax = 20;
 
@@ -322,6 +323,9 @@ async function removeEmptyFolders(top: string, path: string): Promise<void> {
   for (const folder of foldersAbove(path).reverse()) if (!(await succeeds(rmdir(onDisk(top, folder))))) return;
 }
 
+/** Half of the making of a fork is waiting for the disk and for git to start. */
+const makersMax = 2;
+
 /** Merging without touching files came with git 2.38. */
 const versionMin = '2.38';
 
@@ -333,7 +337,7 @@ export interface GitForks extends Forks {
 /** The forks of a parallel loop: made, merged with what the loop's branch became, and merged into it one after the other. */
 export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
-  const [inTurn, making] = [oneAtATime(), oneAtATime()];
+  const [inTurn, making] = [atMost(1), atMost(makersMax)];
   const memory: ForkMemory = { held: new Map(), spares: [], unwanted: [], laid: 0, discarded: Promise.resolve() };
   let swept: Promise<void> | undefined;
   const of = (task: string): Fork => forkOf(repository, options, task, memory);
@@ -349,8 +353,10 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
     directory: task => of(task).directory,
     fork: async task => {
       unfit ??= tooOld(repository);
-      // Made one after the other, but also while another one is merged: each stands on the tip that it found.
-      return (await unfit) ?? (await next(task, resume)) ?? making(() => makeFork(of(task)));
+      // Of a new one nothing can have been cut, so it waits for no merge: it stands on the tip that it finds.
+      await swept;
+      const isNew = swept !== undefined && (await of(task).record()) === undefined;
+      return (await unfit) ?? (isNew ? undefined : await next(task, resume)) ?? making(() => makeFork(of(task)));
     },
     base: async task => (await of(task).record())?.base ?? '',
     mergeIntoFork: async task => withConflicts(await next(task, mergeIntoFork)),
@@ -363,16 +369,6 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
     async close() {
       await discardSpares(repository, memory);
     },
-  };
-}
-
-/** Merges see each what the one before it left. */
-function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return work => {
-    const turn = last.then(work, work);
-    last = turn.catch(() => {});
-    return turn;
   };
 }
 

@@ -12,6 +12,7 @@ import { foldersAbove, fromText, listOf, onDisk, pathsOf, toText } from '../path
 import { type Done, type Refusal, refuse } from '../refusal.ts';
 import type { Repository } from '../repository.ts';
 import { makeNotes, notesOf } from '../worktree-notes.ts';
+import { atMost } from './turns.ts';
 
 export interface WorktreeOptions {
   /** Not there yet, or left by an earlier call. */
@@ -184,11 +185,14 @@ export async function checkOutTree(
   return { ok: true, missing: await copyUntracked(copy, order.untracked) };
 }
 
+/** Git looks at all worktrees when it adds one, and fails at one that another git has half added. */
+const adding = atMost(1);
+
 /** By git itself, whatever is there. */
 async function addTree(repository: Repository, path: string, commit: string): Promise<Done> {
   const dropped = await dropTree(repository, path);
   if (!dropped.ok) return dropped;
-  return ask(repository, ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--', path, commit]);
+  return adding(() => ask(repository, ['worktree', 'add', '--quiet', '--detach', '--no-checkout', '--', path, commit]));
 }
 
 /** For folders that only we made and in which nothing is left to lose. Twice = once. */

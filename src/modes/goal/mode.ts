@@ -11,6 +11,7 @@ import { shortened } from '../../documents/formats/prompt.ts';
 import { markdownLines, watchHidden } from '../../documents/markdown.ts';
 import type { Phase } from '../../messages/report.ts';
 import { plural } from '../../text/format.ts';
+import { visible } from '../../text/text.ts';
 import {
   askingSection,
   humanSection,
@@ -131,5 +132,5 @@ export const goalMode: Mode = {
   subject: 'the goal',
   detectsChecks: true,
   endsForGood: true,
-  words: { work: ({ document }) => ['goal', document.goal], completed: 'when the goal is reached' },
+  words: { work: ({ document }) => ['goal', visible(document.goal)], completed: 'when the goal is reached' },
 };

@@ -51,7 +51,7 @@ function asTyped(error: unknown): unknown {
   return new UsageError(typed(error.message), typed(error.hint), error.exitCode);
 }
 
-/** The tasks of a project, by the seed's own words: `ralph execute NAME [--iterations N]`. */
+/** The tasks of a project: `ralph execute NAME [--iterations N]`. */
 export async function execute(context: Context, [name = '']: Words, flags: Flags): Promise<number> {
   const { spec, tasks } = projectPaths(context.directory, name);
   if (!existsSync(spec) && !existsSync(tasks)) throw noProject(name);

@@ -23,7 +23,7 @@ const noise: ReadonlySet<Event['type']> = new Set([
 const counted = ['iterations', 'successes', 'failures', 'errors', 'checkpoints', 'rollbacks'] as const;
 const metricNames = [...counted, 'success_rate', 'elapsed_hours'] as const;
 
-/** 2026-01-15T12:00:00.000Z as 20260115_120000, the seed's TIMESTAMP. */
+/** 2026-01-15T12:00:00.000Z as 20260115_120000, the TIMESTAMP of file names. */
 const stampOf = (at: number): string => isoTime(at).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '_');
 
 /** Views are for nobody's history; what else a user keeps in this folder is theirs. */

@@ -10,6 +10,7 @@ import { installedAgents } from '../../../src/app/agents/installed-agents.ts';
 import { agentNames } from '../../../src/config/agents.ts';
 import type { Config } from '../../../src/config/settings.ts';
 import { findProgram, packagedVersion } from '../../../src/processes/find-program.ts';
+import { asOrdinaryUser } from '../../documents/ordinary-user.ts';
 
 let root: string;
 let bin: string;
@@ -146,15 +147,13 @@ describe('finding a program', () => {
     expect(findProgram('x', root, { PATH: bin })).toEqual({ type: 'not-executable', path: join(bin, 'x') });
   });
 
-  it.skipIf(process.getuid?.() === 0)(
-    'passes over a folder that may not be entered (root may enter all: skipped)',
-    () => {
-      install('x');
-      chmodSync(bin, 0o000);
-      expect(findProgram('x', root, { PATH: bin })).toEqual({ type: 'missing' });
-      chmodSync(bin, 0o755);
-    },
-  );
+  it('passes over a folder that may not be entered', async () => {
+    install('x');
+    chmodSync(bin, 0o000);
+    const found = await asOrdinaryUser(root, async () => findProgram('x', root, { PATH: bin }));
+    chmodSync(bin, 0o755);
+    expect(found).toEqual({ type: 'missing' });
+  });
 
   it('takes a word with a slash as a path from the folder, and never a folder as a program', () => {
     install('x');

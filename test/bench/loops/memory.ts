@@ -1,4 +1,5 @@
 // How large Ralph is while an agent works: at rest, and after a few default iterations with many tasks.
+import { join } from 'node:path';
 import type { BenchRow } from '../row.ts';
 import { checked } from './git.ts';
 import type { Ground } from './ground.ts';
@@ -21,12 +22,23 @@ export async function benchMemory(
   ground: Ground,
 ): Promise<readonly BenchRow[]> {
   const [seconds, worked] = isQuick ? [8, 20] : [30, 60];
+  const program = (build: Build): string => join(ground.install(build), 'bin/ralph');
+  // What V8 compiles is there from the second run on.
+  for (const build of builds) {
+    const { project } = await ground.ralph(build, {
+      agent: 'claims',
+      tasks: 1,
+      iterations: 1,
+      program: program(build),
+    });
+    ground.drop(project);
+  }
   const probe =
     (tasks: number, before: number) =>
     async (build: Build): Promise<Figures> => {
       const { agents, memory } = await ground.ralph(build, {
         ...{ agent: 'rests', words: [String(seconds), String(before)], tasks, files: 1_000 },
-        ...{ flags: checked, iterations: before + 1, watched: true },
+        ...{ flags: checked, iterations: before + 1, watched: true, program: program(build) },
       });
       const settled = memory.findLast(one => one.atMs < agents.at(-1)!.ended - 1_000)!;
       return { [`${tasks} now`]: [settled.residentMb], [`${tasks} most`]: [memory.at(-1)!.peakMb] };

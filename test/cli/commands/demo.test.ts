@@ -1,9 +1,9 @@
 // `ralph demo`: the first thing a newcomer runs must work, tell the truth about itself and leave nothing behind.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { eventually, inScratch, type Scratch, type Told } from '../kit.ts';
+import { binary, eventually, inScratch, pinnedNode, type Scratch, type Told } from '../kit.ts';
 
 const systemPath = process.env['PATH'] ?? '';
 
@@ -106,6 +106,14 @@ describe('ralph demo', () => {
       live.child.kill('SIGINT');
       expect((await live.ended).code).toBe(130);
       expect(live.said()).not.toContain('Iteration');
+      leavesNothing(place);
+    }));
+
+  it.concurrent('with few open files allowed it is refused in a sentence, and makes nothing', () =>
+    inScratch(async place => {
+      const words = ['-c', 'ulimit -n 24; exec "$@"', 'sh', pinnedNode, binary, 'demo', '--fast'];
+      const told = spawnSync('sh', words, { cwd: place.project, env: place.env, encoding: 'utf8' });
+      expect([told.status, told.stdout, told.stderr]).toEqual([2, '', expect.stringContaining('Type ulimit -n 1024')]);
       leavesNothing(place);
     }));
 

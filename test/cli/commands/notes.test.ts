@@ -1,7 +1,7 @@
 // Learnings across runs: what one loop found out stands in a file that people change, and in the prompts of the next loop.
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { inScratch, isInstalled, prd, type Scratch } from '../kit.ts';
 import { ok } from '../repository.ts';
@@ -66,6 +66,50 @@ describe('given a loop that found something out', () => {
       expect(await run(place)).toContain('> Write tests in Dutch.');
     });
   });
+});
+
+const tasksOf = (id: string) =>
+  JSON.stringify({
+    project_name: 'shop',
+    version: 1,
+    tasks: [{ id, title: id, description: id, status: 'pending', dependencies: [], attempts: 0, max_attempts: 3 }],
+  });
+const planOf =
+  '---\nplan_id: a\nobjective: o\ntotal_steps: 1\napproval_required: false\n---\n\n- [ ] **Step 1:** One (action_type: agent)\n';
+const modes: readonly (readonly [string, readonly string[], Readonly<Record<string, string>>])[] = [
+  ['prompt', ['run', 'PROMPT.md'], { 'PROMPT.md': '# Do it\n' }],
+  ['goal', ['run', 'reach it'], {}],
+  ['list', ['run', 'fix_plan.md'], { 'fix_plan.md': '- [ ] T1: One\n' }],
+  [
+    'project',
+    ['execute', 'shop'],
+    { '.artefacts/shop/spec.md': '# shop\n', '.artefacts/shop/tasks.json': tasksOf('T1') },
+  ],
+  ['plan', ['plan', 'run', 'a'], { 'vault/Plans/a.md': planOf }],
+  ['review', ['review', 'spec.md', '--rounds', '1'], { 'spec.md': '# shop\n' }],
+];
+
+describe('in every mode', () => {
+  it.concurrent.each(modes)(
+    '%s: a prompt quotes the notes of earlier loops, and the loop adds its own',
+    (_mode, words, files) =>
+      inScratch(async place => {
+        await run(place);
+        for (const [path, text] of Object.entries(files)) {
+          mkdirSync(dirname(join(place.project, path)), { recursive: true });
+          writeFileSync(join(place.project, path), text);
+        }
+        const own = '<report>{"completed": [], "decisions": ["The shop opens at nine"]}</report>';
+        const done = ['Task $RALPH_TASK complete', '<promise>DONE</promise>', '<promise>LOOP_COMPLETE</promise>'];
+        const review = '<review>{"confidence": 99, "issues": []}</review>';
+        const says = [...done.map(line => `echo "${line}"`), `echo '${own}'`, `echo '${review}'`].join('; ');
+        const agent = `cat >>../prompts; ${says}`;
+        const told = await place.ralph([...words, '--agent-command', agent, '--max-iterations', '3', '--no-input']);
+        expect([0, 3], told.stderr).toContain(told.code);
+        expect(place.read('../prompts')).toContain('> - Obstacle (resolved): port 5432 is taken (US-001)');
+        expect((await show(place)).text).toContain('- Decision: The shop opens at nine');
+      }),
+  );
 });
 
 describe('given no notes', () => {

@@ -59,6 +59,19 @@ describe('a tracked file that rules ignore', () => {
     expect(heldBy((await saved(checkpoints, 3)).commit)).toContain('my.env');
   });
 
+  it('is in it too when it came back after a restore of the rule', async () => {
+    repo.git('add', '-f', 'my.env');
+    await saved(checkpoints, 1);
+    repo.remove('my.env');
+    repo.write('new.txt', 'so that the index is written, and forgets it');
+    const { commit: to } = await saved(checkpoints, 2);
+    repo.remove('.gitignore');
+    const { commit: now } = await saved(checkpoints, 3);
+    expect(await checkpoints.restore({ to, base: now, now })).toMatchObject({ ok: true });
+    repo.write('my.env', 'TOKEN=2\n');
+    expect(heldBy((await saved(checkpoints, 4)).commit)).toContain('my.env');
+  });
+
   it('is in it too when the rule came later than the file', async () => {
     repo.write('notes.md', 'x');
     repo.git('add', 'notes.md');

@@ -1,6 +1,16 @@
 // The fork of a task: made at the tip of the loop's branch, taken up with its work, never thrown away.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { safeName } from '../../../src/git/paths.ts';
@@ -44,6 +54,37 @@ describe('a fork', () => {
     expect(all.read('T1', 'a.txt')).toBe('half done\n');
     good(await forks.fork('T3'));
     expect(all.read('T3', 'b.txt')).toBe('done\n');
+  });
+
+  it('of a new task is made while a merge waits for another git', async () => {
+    const all = await parallel();
+    const forks = all.open();
+    good(await forks.fork('T1'));
+    all.write('T1', 'a.txt', 'done\n');
+    const lock = join(all.loop.git('rev-parse', '--absolute-git-dir').trim(), 'index.lock');
+    const held = openSync(lock, 'wx');
+    const merging = forks.mergeFork(orderOf('T1'));
+    good(await forks.fork('T2'));
+    expect(all.loop.read('a.txt')).toBe('a\n');
+    closeSync(held);
+    rmSync(lock);
+    good(await merging);
+    expect(all.loop.read('a.txt')).toBe('done\n');
+  });
+
+  it.each([
+    ['by us', []],
+    ['by git', ['config', 'extensions.worktreeConfig', 'true']],
+  ])('is made beside others that are asked for in the same moment, %s', async (_by, prepared) => {
+    const all = await parallel();
+    if (prepared.length > 0) all.one.git(...prepared);
+    const forks = all.open();
+    const tasks = ['T1', 'T2', 'T3', 'T4', 'T5', 'T6'];
+    for (const made of await Promise.all(tasks.map(task => forks.fork(task)))) good(made);
+    for (const task of tasks) {
+      expect(all.read(task, 'a.txt')).toBe('a\n');
+      expect(all.one.gitIn(forks.directory(task), 'status', '--porcelain', '--branch')).toBe('## HEAD (no branch)\n');
+    }
   });
 
   it('is made anew for a task that is reopened after it was merged', async () => {

@@ -55,7 +55,7 @@ export function outlinePlan(text: string, problems = new PlanProblems()): PlanOu
 
 const headLinesMax = 20;
 
-/** Plans may begin with comment lines, as the seed's own example does. */
+/** Plans may begin with comment lines. */
 function headEnd(text: string): number {
   const begin = startOf(text);
   let count = 0;

@@ -79,7 +79,7 @@ export function stepNumber(task: string): number {
   return Number(/(\d{1,9})$/.exec(task)?.[1] ?? 0);
 }
 
-/** The step at work, else the first that is not closed, else one past the last (as in the seed). */
+/** The step at work, else the first that is not closed, else one past the last. */
 export function currentStep(state: State): number {
   const live = state.live[0]?.task;
   if (live !== undefined) return stepNumber(live);

@@ -61,6 +61,14 @@ const actions: EventText = {
 const actionOf = (event: Event): string | undefined =>
   (actions[event.type] as ((event: Event) => string | undefined) | undefined)?.(event);
 
+/** Why an attempt came to nothing: the agent or action failed, or what it claimed was not believed. */
+function errorOf(event: Event): string | undefined {
+  if (event.type === 'iteration.ended') return event.failure?.detail;
+  if (event.type === 'check.ended' && !event.passed) return `the check ${event.check} failed: ${event.detail}`;
+  if (event.type === 'signal.read' && !event.accepted) return event.because;
+  return event.type === 'proof.screened' && event.refused ? event.because : undefined;
+}
+
 /** Of whoever writes the notes. */
 export interface NoteFacts {
   /** Whether agents are kept from the notes; undefined: nobody knows. */
@@ -89,7 +97,7 @@ export class VaultView implements ModeView {
       this.action = action;
       this.actedAt = event.at;
     }
-    if (event.type === 'iteration.ended' && event.failure !== undefined) this.failed(event, event.failure.detail);
+    this.noteError(event);
     if (event.type === 'task.reopened') this.errors.delete(event.task);
     if (!logged.has(event.type)) return;
     this.lines.push(`- ${isoTime(event.at)} ${inline(sentenceOf(event))}`);
@@ -98,7 +106,10 @@ export class VaultView implements ModeView {
     this.linesLeft += 1;
   }
 
-  private failed({ task, iteration }: EventOf<'iteration.ended'>, detail: string): void {
+  private noteError(event: Event): void {
+    const detail = errorOf(event);
+    const { task, iteration } = { task: undefined, iteration: undefined, ...event };
+    if (detail === undefined || task === undefined) return;
     const error = `Iteration ${iteration}: ${takeCharacters(detail, errorCharsMax)}`;
     this.errors.set(task, [...(this.errors.get(task) ?? []), error].slice(-errorsMax));
   }
