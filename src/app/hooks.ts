@@ -10,6 +10,7 @@ import { type Environment, freshId } from './app.ts';
 
 export type { AgentHooks } from '../agents/agent.ts';
 export { collect } from '../processes/run-detached.ts';
+export { hookLease } from './loops/commands.ts';
 export { withLease } from './loops/find.ts';
 export { pauseLoop, startInSession, stopLoop, type Visited, visitLoop } from './session/visit.ts';
 

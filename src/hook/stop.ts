@@ -32,7 +32,7 @@ interface Import {
 /** What the hook needs of the loop; opened only for a session that has one. */
 export interface Doors {
   /** One hook at a time answers for a session; undefined: another one does. */
-  alone<Result>(session: string, work: () => Promise<Result>): Promise<Result | undefined>;
+  alone<Result>(holder: string, work: () => Promise<Result>): Promise<Result | undefined>;
   visit(binding: Binding, visiting: Visiting): Promise<Visited>;
   begin(found: Import): Promise<Visited>;
   pause(binding: Binding, because: string): Promise<void>;
@@ -86,7 +86,8 @@ async function answered(turn: Turn, place: HookPlace): Promise<Answer> {
   const imported = found.type === 'none' ? importable(turn, folders) : undefined;
   if (found.type === 'none' && imported === undefined) return nothing;
   const call = { ...place, turn, doors: await place.open() };
-  const answer = await call.doors.alone(turn.session, async () => {
+  const holder = found.type === 'found' ? found.binding.holder : turn.session;
+  const answer = await call.doors.alone(holder, async () => {
     const binding = found.type === 'found' ? found.binding : await begun(call, imported as Import);
     return turnEnded(call, binding);
   });

@@ -91,6 +91,51 @@ it('goes on outside of the session with --headless, with the same history, and b
     expect(told?.['systemMessage']).toMatch(/--max-iterations/);
   }));
 
+it('is over at once when somebody stops it between two turns, and the session hears of it', () =>
+  inScratch(async place => {
+    await begin(place);
+    await ends(place, 'one');
+    const stopped = await place.ralph(['stop', 'house']);
+    expect([stopped.code, stopped.stderr + stopped.stdout]).toEqual([0, expect.stringContaining('recorded')]);
+    expect((await types(place)).at(-1)).toBe('loop.ended');
+    const told = await ends(place, 'two', { stop_hook_active: true });
+    expect(told).toEqual({ systemMessage: expect.stringContaining('Stopped on request') });
+    expect(place.read(stateFile)).toMatch(/^active: false$/m);
+  }));
+
+it('lets reviewers look one after the other, and mends what they find', () =>
+  inScratch(async place => {
+    place.put('notes.md', '# Notes\n\nThe house has doors.\n');
+    const words = [
+      'hook',
+      'start',
+      'notes.md',
+      '--mode',
+      'review',
+      '--agent',
+      'claude',
+      '--session',
+      's1',
+      '--name',
+      'notes',
+    ];
+    const begun = await place.ralph([...words, '--rounds', '1']);
+    expect(begun.stdout).toMatch(/You are this document's adversary/);
+    const issue = { issue: 'How many doors?', severity: 'high', place: 'line 3', confidence: 90 };
+    const says = (issues: readonly object[]): string =>
+      `<review>${JSON.stringify({ confidence: 96, issues })}</review>`;
+    const second = await ends(place, says([issue]));
+    expect(second?.['reason']).toMatch(/You speak for everybody/);
+    const third = await ends(place, says([]), { stop_hook_active: true });
+    expect(third?.['reason']).toMatch(/You ask for what the document does not say/);
+    const fix = await ends(place, says([]), { stop_hook_active: true });
+    expect(fix?.['reason']).toMatch(/You mend a document.*How many doors\?/s);
+    expect(place.read('.claude/review-loop-state.yaml')).toMatch(/^in_progress_count: 1$/m);
+    const asked = '<review-blocked>MANUAL_INTERVENTION_REQUIRED</review-blocked>';
+    const end = await ends(place, asked, { stop_hook_active: true });
+    expect(end?.['systemMessage']).toMatch(/I1 needs a person.*ralph answer/s);
+  }));
+
 it('proves nothing by a check that takes longer than the hook may: it pauses, and says how to go on', () =>
   inScratch(async place => {
     await begin(place, '--verify', 'test ! -e waits || tail -f /dev/null');

@@ -18,7 +18,7 @@ async function openDoors(context: Context, stop: AbortSignal): Promise<Doors> {
   const ledger = await context.ledger({ write: true, create: true });
   const placeOf = (session: string) => ({ home, env, ledger, session, by, say, stop });
   return {
-    alone: (session, work) => app.withLease(ledger, `hook:${session}`, () => undefined, work),
+    alone: (session, work) => app.withLease(ledger, app.hookLease(session), () => undefined, work),
     visit: (binding, visiting) => app.visitLoop(placeOf(binding.holder), binding.loop, visiting),
     begin: async (found): Promise<Visited> => {
       const { directory, session, prompt, ...terms } = found;
