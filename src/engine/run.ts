@@ -111,7 +111,7 @@ class LoopRun {
     if (this.failure || this.refused || this.isLeft) return { effects: [] };
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
     if (this.options.interrupt.aborted) return lastSaved(plan);
-    if (this.options.visit?.begins === false) return withoutBegin(plan);
+    if (this.options.visit !== undefined) return forSession(plan, this.state, this.options.visit);
     if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
     return settled(plan, this.state, this.engine.checkpoints !== undefined);
   }
@@ -327,8 +327,8 @@ async function openingInputs(
     return { inputs };
   }
   // A command to a loop that a process left in the middle of work must not count the time since as work.
-  if (hasBegun && own === undefined && (!settleOnly || isBusy(state)))
-    inputs.push({ type: 'taken-over', by: engine.by });
+  const goesOn = !settleOnly && visit === undefined;
+  if (hasBegun && own === undefined && (goesOn || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
   const loaded = state.document.isLoaded && !settleOnly && own === undefined ? await engine.source.load() : undefined;
   if (loaded?.type === 'failed') return { problems: loaded.problems };
   if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
@@ -351,10 +351,13 @@ function oneAtTheTerminal(plan: Plan): Plan {
   return asks ? { ...plan, effects: plan.effects.filter(effect => effect.type !== 'begin') } : plan;
 }
 
-const withoutBegin = (plan: Plan): Plan => ({
-  ...plan,
-  effects: plan.effects.filter(({ type }) => type !== 'begin' && type !== 'perform'),
-});
+/** A session does one thing at a time, or nothing new. */
+function forSession(plan: Plan, { live }: State, { begins }: Visit): Plan {
+  const first = plan.effects.find(({ type }) => type === (live.length === 0 ? 'begin' : 'perform'));
+  const isOther = (effect: Effect): boolean =>
+    (effect.type === 'begin' || effect.type === 'perform') && !(begins && effect === first);
+  return { ...plan, effects: plan.effects.filter(effect => !isOther(effect)) };
+}
 
 // Effect filters: what may still be done for a loop that nobody runs, or that is interrupted.
 

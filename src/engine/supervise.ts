@@ -210,8 +210,6 @@ export async function endOutside(
   spool.write(`${performed.message}\n`, 'output');
   spool.end(performed);
   await engine.source.tidy?.();
-  // Nobody listened meanwhile: its silence is no sign of anything.
-  post({ type: 'heard', iteration, quietMs: 0 });
   const read = await readDocument(context, live);
   post({ type: 'performed', iteration, performed: { ...performed, ...read }, chance: engine.clock.random() });
 }

@@ -60,6 +60,19 @@ it('records the next turn before it is asked for, so that a crash in between is 
   expect(started.some(one => one.again)).toBe(false);
 });
 
+it('hands out one thing at a time, also where others may work side by side, and writes nothing where nothing is to be done', async () => {
+  const { world, said, visit, prompts, events } = session({ parallel: 2 });
+  await visit({ begins: true });
+  expect(prompts.length).toBe(1);
+  expect((await events()).filter(one => one.type === 'iteration.started').length).toBe(1);
+  expect((await said('Task T1 complete')).type).toBe('left');
+  await said('Task T2 complete');
+  const count = (await events()).length;
+  expect((await visit({ begins: true })).type).toBe('ended');
+  expect((await events()).length).toBe(count);
+  expect((await world.ledger.store.holder(loop))?.alive ?? false).toBe(false);
+});
+
 it('ends at its limit of iterations, which counts each turn once', async () => {
   const limits = { ...defaultSettings('prd').limits, iterationsMax: 3 };
   const { visit, said, events } = session({ limits });
@@ -96,6 +109,9 @@ it('does not wait for a pause, a back-off or a person to be over', async () => {
   await visit({ begins: true });
   const pause = { type: 'command' as const, command: { type: 'pause' as const, now: false }, by: 'me' };
   expect((await visit({ outcome: { message: 'x' }, begins: true }, { first: [pause] })).type).toBe('waiting');
+  const count = (await events()).length;
+  expect((await visit({ begins: true })).type).toBe('waiting');
+  expect((await events()).length).toBe(count);
   const resume = { type: 'command' as const, command: { type: 'resume' as const }, by: 'me' };
   expect((await visit({ begins: true }, { first: [resume] })).type).toBe('left');
   const failure = { kind: 'overloaded' as const, detail: '529' };

@@ -160,14 +160,15 @@ async function visitedBy(place: VisitPlace, prepared: Prepared, visiting: Visiti
   }
 }
 
-/** A new loop of this session, or the unfinished one of its document. One at a time looks at what it asks for. */
+/** A new loop of this session, or the unfinished one of its document. */
 export async function startInSession(place: VisitPlace, draft: Omit<Draft, 'provided'>, agent: string) {
   let prompt = '';
   const provided = handedTo([agent], [agent], assignment => {
     prompt = assignment.prompt;
   });
-  const first = await prepareLoop({ ...draft, provided, ledger: place.ledger });
-  const prepared = { ...first, settings: { ...first.settings, readersMax: 1 } };
+  const prepared = await prepareLoop({ ...draft, provided, ledger: place.ledger });
+  if (prepared.config.worktree || prepared.settings.worktreePerTask)
+    throw new UsageError('A session works in its own folder, not in a worktree.', 'Begin it in a terminal: ralph run');
   const visited = await visitedBy(place, prepared, { begins: true }, () => prompt);
   if ('lease' in visited)
     throw new UsageError(
