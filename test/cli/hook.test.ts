@@ -67,6 +67,7 @@ it('goes from turn to turn, checks the promise itself, and ends exactly at it', 
 it('ends at the maximum with the reason, and another process does not take it meanwhile', () =>
   inScratch(async place => {
     await begin(place, '--max-iterations', '2');
+    expect((await place.ralph(['status'])).stdout).toMatch(/process {4}none: it works in session s1/);
     const held = await place.ralph(['resume', 'house', '--yes', '--no-input']);
     expect(held.stderr).toMatch(/It goes on in its session/);
     expect((await types(place)).includes('iteration.ended')).toBe(false);
