@@ -116,7 +116,7 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
     [
       'Proof says how we know that an adapter is right. *live*: the real program was run, against our own mock of the model',
       'on 127.0.0.1. *recorded*: its real output was kept and is read in tests. *documented*: only its manual was read; the',
-      'card and `ralph agents list` say so.',
+      'card and `ralph agents list` say so. *told while it works*: `ralph tell` reaches it at once, the others with their next prompt.',
     ].join('\n'),
     '## What every agent gets',
     [

@@ -2,6 +2,7 @@
 import { commands, nameOf } from '../src/cli/command-table.ts';
 import { type CommandRow, commandGroups, type FlagRow, globalFlags } from '../src/cli/global-flags.ts';
 import { exitCodes, topics } from '../src/cli/help/topics.ts';
+import { settingFlags } from '../src/config/flags.ts';
 import { capitalized } from '../src/text/format.ts';
 
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
@@ -26,13 +27,16 @@ function sharedFlags(): readonly FlagRow[] {
 
 const flagCells = ({ flags, description }: FlagRow): readonly string[] => [`\`${flags}\``, capitalized(description)];
 
-/** The flags that a command shares with others, by name. */
+/** The settings that every mode knows. */
+const common = settingFlags([]).map(one => one.flags);
+
+/** The settings where a command takes all that its mode knows, else by name; then the flags that it shares with others. */
 function alsoTakes(row: CommandRow): string {
-  const names = ownFlags(row)
-    .filter(isShared)
-    .map(({ flags }) => `\`${/--[a-z-]+/.exec(flags)?.[0]}\``);
-  const settings = row.options?.some(one => one.isSetting) ? ['the [settings](config.md) as flags'] : [];
-  const all = [...settings, ...names];
+  const settings = (row.options ?? []).filter(one => one.isSetting);
+  const takesAll = common.every(flags => settings.some(one => one.flags === flags));
+  const named = [...(takesAll ? [] : settings), ...ownFlags(row).filter(isShared)];
+  const names = named.map(({ flags }) => `\`${/--[a-z-]+/.exec(flags)?.[0]}\``);
+  const all = [...(takesAll ? ['the [settings](config.md) of its mode as flags'] : []), ...names];
   return all.length === 0 ? '' : ` Takes ${all.join(', ')}.`;
 }
 
@@ -65,8 +69,10 @@ export function cliPage(table: Table): string {
     [
       '`ralph` alone prints an overview, `ralph help COMMAND` the flags and examples of one command, `ralph version` (also',
       '`-v`, `--version`) the version. Data goes to standard output, messages to standard error.',
-      '`[loop]` is a name, an id, or the start of either; without one, the newest loop of this folder is meant, else the',
-      `newest of all. \`ralph help TOPIC\` explains ${Object.keys(topics)
+      '`[loop]` is a name, an id, or the start of either; without one, the newest loop of this folder is meant, and where this',
+      'folder has none, the newest of all by a command that only looks; `audit verify` means every loop then. A loop whose name',
+      'another loop of this machine has gets an ending to it (`shop-0d3d20`).',
+      `\`ralph help TOPIC\` explains ${Object.keys(topics)
         .map(name => `\`${name}\``)
         .join(', ')}.`,
       'How the most used commands look at a terminal: [screens.md](screens.md).',

@@ -34,6 +34,7 @@ const question = z.strictObject({
   id: text,
   kind: z.enum(Object.keys(questionKinds) as EscalationKind[]),
   task: optional(text),
+  title: optional(text.describe('of the task')),
   iteration: optional(count),
   performer: optional(text),
   findings: optional(texts),

@@ -5,11 +5,10 @@ import ts from 'typescript';
 import { descriptionOf, environmentName, fieldOf, flagName, type Key } from '../src/config/fields.ts';
 import { settingGroups } from '../src/config/flags.ts';
 import type { Field } from '../src/config/kinds.ts';
-import { presetValues } from '../src/config/settings.ts';
+import { presetWords } from '../src/config/presets.ts';
 import type { Event, EventType } from '../src/core/event.ts';
 import { criteria } from '../src/core/termination.ts';
-import { usualMode } from '../src/modes/registry.ts';
-import { capitalized, formatDuration, formatUsd } from '../src/text/format.ts';
+import { capitalized } from '../src/text/format.ts';
 import { sentenceOf } from '../src/views/timeline.ts';
 import { agentsPage } from './docs-agents.ts';
 import { cliPage } from './docs-cli.ts';
@@ -22,19 +21,6 @@ const made = '<!-- Made by scripts/docs.ts from the code. Do not edit: run `npm 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map(row => `| ${row.map(cell).join(' | ')} |`).join('\n');
-
-const preset: Readonly<Record<string, unknown>> = presetValues(usualMode);
-
-function presetText(key: Key): string {
-  const field: Field = fieldOf(key);
-  const value = preset[key];
-  if (value === undefined) return '';
-  if (value === null) return 'unlimited';
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ');
-  if (field.kind === 'money') return formatUsd(value as number);
-  if (field.kind === 'duration') return formatDuration(value as number);
-  return String(value);
-}
 
 function remarks(key: Key): string {
   const field: Field = fieldOf(key);
@@ -50,7 +36,7 @@ function remarks(key: Key): string {
 function settingCells(key: Key): readonly string[] {
   const { short } = fieldOf(key);
   const flag = `${short === undefined ? '' : `-${short}, `}${flagName(key)}`;
-  return [`\`${key}\``, `\`${flag}\``, `\`${environmentName(key)}\``, presetText(key), remarks(key)];
+  return [`\`${key}\``, `\`${flag}\``, `\`${environmentName(key)}\``, presetWords(key), remarks(key)];
 }
 
 function configPage(): string {
@@ -60,8 +46,9 @@ function configPage(): string {
     [
       'Where a setting comes from, strongest first: a flag of `ralph run`, the environment, `.env` in the working folder,',
       '`ralph.config.json` in the working folder, `config.json` in the user’s configuration folder',
-      '(`$XDG_CONFIG_HOME/ralph`, else `~/.config/ralph`), the preset of the mode. An unknown key in a file is an error that',
-      'names the nearest key. Files are JSON; comments and trailing commas are allowed.',
+      '(`$XDG_CONFIG_HOME/ralph`, else `~/.config/ralph`), the preset of the mode: below, that of a list of tasks first, then the',
+      'modes that differ; empty is off or none. An unknown key in a file is an error that names the nearest key. Files are',
+      'JSON; comments and trailing commas are allowed.',
     ].join('\n'),
     [
       'Money is in US dollars (`5`, `$5`, `0.50`), a duration has units, largest first (`2h30m`, `90s`). 0, negative numbers',

@@ -78,6 +78,24 @@ describe('the page of commands', () => {
     expect(new Set(shared).size).toBe(shared.length);
   });
 
+  it('says of each command the flags that it takes, and no others', () => {
+    const nameOf = (flags: string): string => /--[a-z-]+/.exec(flags)![0];
+    const usual = settingFlags([]).map(one => nameOf(one.flags));
+    for (const { usage, options = [] } of commands) {
+      const section = page.split(/^#{2,3} ralph /m).find(one => one.startsWith(`${usage}\n`))!;
+      const takes = /Takes (.*)\.$/m.exec(section)?.[1] ?? '';
+      const listed: readonly string[] =
+        [takes, ...(section.match(/^\| `[^`]+`/gm) ?? [])].join(' ').match(/--[a-z-]+/g) ?? [];
+      const own = options.filter(one => !globalFlags.some(({ flags }) => flags === one.flags));
+      const real: readonly string[] = own.map(one => nameOf(one.flags));
+      const settings = own.filter(one => one.isSetting).map(one => nameOf(one.flags));
+      const takesSettings = takes.includes('the [settings]');
+      expect(listed.filter(name => !real.includes(name))).toEqual([]);
+      expect(real.filter(name => !listed.includes(name) && !(takesSettings && settings.includes(name)))).toEqual([]);
+      expect(takesSettings ? usual.filter(name => !real.includes(name)) : []).toEqual([]);
+    }
+  });
+
   it('has an example for each command, and is less than half of what it was', () => {
     for (const row of commands) expect(page).toContain(`Example: \`${row.examples[0]}\``);
     expect(page.split('\n').length).toBeLessThan(500);

@@ -195,7 +195,8 @@ function writableFinding(home: string, folder: string): Finding {
 
 function spaceFinding(folder: string): Finding {
   try {
-    const { bavail, bsize } = statfsSync(folder);
+    const { bavail, blocks, bsize } = statfsSync(folder);
+    if (blocks === 0) return { name: 'disk', verdict: 'unknown', detail: `${folder} is on no disk` };
     const bytes = bavail * bsize;
     const detail = `${(bytes / 1e9).toFixed(1)} GB free`;
     if (bytes >= bytesLow) return { name: 'disk', verdict: 'ok', detail };

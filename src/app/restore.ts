@@ -132,7 +132,7 @@ function refuseUnquiet(history: History): void {
   const { state, row, isHeld } = history;
   if (state.settings.worktreePerTask)
     throw new UsageError(
-      `Loop ${row.name} works in forks (--parallel): each task is one commit on ${state.loop.branch ?? 'its branch'}.`,
+      `Loop ${row.name} works on several tasks at a time (--parallel): each is one commit on ${state.loop.branch ?? 'its branch'}.`,
       'Take one back there: git revert COMMIT',
     );
   if (!state.settings.checkpoints)

@@ -151,7 +151,7 @@ const modeCommands: readonly CommandRow[] = [
     usage: 'review <file>',
     summary: 'have a document reviewed in fresh contexts, and what is found mended, until every reviewer is content',
     get options(): readonly FlagRow[] {
-      return [...settingFlags(reviewRules.flags), ...running];
+      return [...settingFlags(reviewRules.flags, ['review']), ...running];
     },
     examples: [
       'ralph review docs/spec.md',
@@ -172,7 +172,7 @@ const modeCommands: readonly CommandRow[] = [
     usage: 'interview <name>',
     summary: 'agents ask you, one after the other, what the spec of a project leaves open; the last writes its tasks',
     get options(): readonly FlagRow[] {
-      return [...settingFlags(interviewRules.flags), ...running];
+      return [...settingFlags(interviewRules.flags, ['interview']), ...running];
     },
     examples: ['ralph interview my-project', 'ralph interview my-project --rounds 2 --agent claude'],
     changes: true,
@@ -188,7 +188,7 @@ const modeCommands: readonly CommandRow[] = [
           description: 'most iterations of the loop (50 unless told)',
           group: 'limits',
         },
-        ...settingFlags(projectRules.flags),
+        ...settingFlags(projectRules.flags, ['project']),
         ...running,
       ];
     },
@@ -245,7 +245,7 @@ const planCommands: readonly CommandRow[] = [
     summary: 'carry out one plan that is approved, or that needs no approval; the same command again resumes',
     get options(): readonly FlagRow[] {
       return [
-        ...settingFlags(planRules.flags),
+        ...settingFlags(planRules.flags, ['plan']),
         vault,
         { flags: '--yes', description: 'start without asking; it approves nothing', group: 'start' },
         ticked,
@@ -262,7 +262,7 @@ const planCommands: readonly CommandRow[] = [
     summary: 'start every plan that is moved into Approved/Plans, one after the other, each exactly once',
     get options(): readonly FlagRow[] {
       return [
-        ...settingFlags(planRules.flags).filter(one => !one.flags.startsWith('--on-approval')),
+        ...settingFlags(planRules.flags, ['plan']).filter(one => !one.flags.startsWith('--on-approval')),
         vault,
         { flags: '--once', description: 'do what is there now, then leave (for cron)', group: 'start' },
         { flags: '--quiet', description: 'print only the endings', group: 'output' },
@@ -674,7 +674,7 @@ export const commands: readonly CommandRow[] = [
   },
   {
     usage: 'audit verify [loop]',
-    summary: 'prove the hash chain and name the first bad event',
+    summary: 'prove the hash chain of a loop, or of every loop on this machine, and name the first bad event',
     options: [json],
     examples: ['ralph audit verify', 'ralph audit verify my-loop'],
     load: () => import('./commands/audit-verify.ts'),

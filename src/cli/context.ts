@@ -19,6 +19,7 @@ import type { Command } from '../core/input.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
 import { jsonText } from './output/json.ts';
+import { dayAndTime } from './output/time.ts';
 import { folded, shownOn } from './terminal.ts';
 
 interface LedgerUse {
@@ -223,6 +224,7 @@ export const placeOf = ({ env, directory, home }: Context) => ({ env, directory,
 
 /** Says who is at work already. */
 export function sayHeld({ say }: Context, { holder, since }: Lease): number {
+<<<<<<< HEAD
   const session = sessionOf(holder.id);
   if (session !== undefined) {
     say(`ralph: this loop works in session ${session} on ${holder.host} since ${new Date(since).toISOString()}.`);
@@ -230,6 +232,9 @@ export function sayHeld({ say }: Context, { holder, since }: Lease): number {
     return 9;
   }
   say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
+=======
+  say(`ralph: process ${holder.pid} on ${holder.host} works on this loop since ${dayAndTime(since)}.`);
+>>>>>>> origin/main
   say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
   return 9;
 }

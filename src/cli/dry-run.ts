@@ -1,7 +1,8 @@
 // `run --dry-run`: what the command would do, to a loop as it really stands, and with which settings. Nothing is started or written.
 
-import { earlierLoop, goalOverWords, hasWork } from '../app/session/earlier-loop.ts';
+import { goalOverWords, hasWork } from '../app/session/earlier-loop.ts';
 import type { Prepared } from '../app/session/prepare.ts';
+import { chosenLoop } from '../app/session/session.ts';
 import type { State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
 import { makeRedactor, redactDeep, secretValues } from '../secrets/redactor.ts';
@@ -22,16 +23,12 @@ interface Plan {
 
 async function planOf(context: Context, prepared: Prepared): Promise<Plan> {
   const ledger = await ledgerIfAny(context);
-  const { resumes, flags } = prepared;
+  const { flags } = prepared;
   const start: Plan = hasWork(prepared)
     ? { would: 'start', words: '(new)' }
     : { would: 'nothing', words: '(none: no task is open)' };
   if (ledger === undefined || flags['new'] === true) return start;
-  const loops = await context.loops();
-  const earlier =
-    resumes === undefined
-      ? await earlierLoop(ledger, prepared)
-      : { type: 'open' as const, state: (await loops.fold(resumes)).state };
+  const earlier = await chosenLoop(prepared, ledger);
   if (earlier === undefined) return start;
   const { state } = earlier;
   if (earlier.type === 'over') return { would: 'nothing', words: `: ${goalOverWords(state)}`, state };

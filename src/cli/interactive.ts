@@ -85,7 +85,9 @@ export function refuseWithoutTerminal(performers: Performers, hasTerminal: boole
   if (cannot !== undefined)
     throw new UsageError(
       `The agent ${cannot.name} cannot be given the terminal.`,
-      isInterview ? `Name one that can, by --agent: ${cliNames.join(', ')}.` : 'Leave out --interactive.',
+      isInterview
+        ? `Name one that can, by --agent: ${cliNames.join(', ')}. Or write tasks.json yourself: docs/formats/tasks.md`
+        : 'Leave out --interactive.',
     );
   if (hasTerminal) return;
   throw isInterview

@@ -10,6 +10,7 @@ import { columnsOf } from '../text/columns.ts';
 import { formatDuration, formatUsd } from '../text/format.ts';
 import { costWords, isCostKnown } from '../views/ending.ts';
 import { type EventLine, eventLine } from '../views/event-line.ts';
+import { healthNow } from '../views/loop.ts';
 import { stepParts } from '../views/words.ts';
 import { clockTime, dayAndTime } from './output/time.ts';
 import { questionCard, shownCard } from './questions/card.ts';
@@ -40,7 +41,18 @@ export function waitWords(state: State, now: number): string | undefined {
 /** Of a loop on which nobody works, nothing is healthy or ill. */
 function healthPart(state: State, now: number, workedUntil: number): readonly { text: string; goes: number }[] {
   const health = assessHealth(state, now).state;
-  return workedUntil < now ? [] : [{ text: health, goes: health === 'healthy' ? 2 : 0 }];
+  // What waits for a person stands in the line already, and is no health that anybody would call healthy.
+  const isSaid = healthNow(state, now).state !== health;
+  return workedUntil < now || isSaid ? [] : [{ text: health, goes: health === 'healthy' ? 2 : 0 }];
+}
+
+/** `4/10 tasks, 1 skipped, 2 blocked` */
+function tallyWords(state: State): string {
+  const { done, total, skipped, blocked } = progress(state.tasks);
+  const left = Object.entries({ skipped, blocked }).flatMap(([what, count]) =>
+    count === 0 ? [] : [`${count} ${what}`],
+  );
+  return [`${done}/${total} tasks`, ...left].join(', ');
 }
 
 /** What the live line says, and which parts go first when it is longer than the terminal is wide (0: none). */
@@ -64,10 +76,10 @@ function liveParts(
   const budget = costUsdMicrosMax === null ? '' : ` / ${formatUsd(costUsdMicrosMax)}`;
   const waits = waitWords(state, now);
   return [
-    ...(isSingle
-      ? stepParts(state)
-      : [`${done}/${total} tasks${skipped === 0 ? '' : `, ${skipped} skipped`}`, ...(working === '' ? [] : [working])]
-    ).map(text => ({ text, goes: 0 })),
+    ...(isSingle ? stepParts(state) : [tallyWords(state), ...(working === '' ? [] : [working])]).map(text => ({
+      text,
+      goes: 0,
+    })),
     {
       text: `iteration ${state.iterations.begun}${iterationsMax === null ? '' : `/${iterationsMax}`}`,
       goes: waits === undefined ? 0 : 5,

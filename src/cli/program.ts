@@ -5,7 +5,7 @@ import { storeError } from '../app/app.ts';
 import type { StoreFailure } from '../ledger/ledger.ts';
 import { looksSecret } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
-import { capitalized } from '../text/format.ts';
+import { anyOf, capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
 import { commands, nameOf } from './command-table.ts';
 import { type Context, type Flags, makeContext } from './context.ts';
@@ -129,7 +129,7 @@ async function usageError(error: CommanderError, program: Command, words: readon
   const isGroup = known === undefined && rowsBelow(first).length > 0;
   if (error.code === 'commander.help') {
     const below = rowsBelow(first).map(row => nameOf(row)[1]);
-    const words = `${first} needs one more word: ${below.join(' or ')}.`;
+    const words = `${first} needs a command: ${anyOf(below.flatMap(word => word ?? []))}.`;
     return new UsageError(words, `See them: ralph help ${first}`, 2, 'missing-command');
   }
   if (!isGroup && ['commander.excessArguments', 'commander.unknownCommand'].includes(error.code)) {

@@ -10,6 +10,7 @@ import { worktreeOf } from '../app/session/repository.ts';
 import { everyPerformer, type Settings } from '../core/settings.ts';
 import { type State, totalTokens } from '../core/state.ts';
 import { progress } from '../core/task.ts';
+import { patience } from '../messages/progress/progress.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
 import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import { dayAndTime } from './output/time.ts';
@@ -32,6 +33,12 @@ function moneyWords(
   return `${amount} API-equivalent, which only alerts${whose} (--max-cost sets one that binds)`;
 }
 
+/** A task that stands still is asked about before that limit ends it. */
+const askedBefore = ({ policy, limits }: Settings): string =>
+  policy.tasks === 'one' && (limits.noProgressIterations ?? 0) > patience.barren.asks
+    ? ` (you are asked after ${patience.barren.asks} that bring nothing new)`
+    : '';
+
 function limitWords(settings: Settings, agents: readonly AgentFacts[]): string {
   const { limits } = settings;
   const words = [
@@ -45,7 +52,7 @@ function limitWords(settings: Settings, agents: readonly AgentFacts[]): string {
     ...(limits.consecutiveErrorsMax === null ? [] : [`${limits.consecutiveErrorsMax} errors in a row`]),
     ...(limits.noProgressIterations === null
       ? []
-      : [`${plural(limits.noProgressIterations, 'iteration')} without progress`]),
+      : [`${plural(limits.noProgressIterations, 'iteration')} without progress${askedBefore(settings)}`]),
   ];
   return words.join(', ');
 }

@@ -1,7 +1,8 @@
 // Settings as flags of a command line, in the groups that help and the reference show them in. Help loads no reader.
-import { modesWith } from '../modes/registry.ts';
+import { type ModeWord, modesWith } from '../modes/registry.ts';
 import { descriptionOf, fieldOf, flagName, type Key } from './fields.ts';
-import { type Kind, kinds } from './kinds.ts';
+import { kinds } from './kinds.ts';
+import { presetWords } from './presets.ts';
 
 /** Every setting once, the most used of a group first. */
 export const settingGroups = {
@@ -84,16 +85,25 @@ export type FlagGroup = keyof typeof settingGroups | 'start';
 const groups = Object.entries(settingGroups) as readonly (readonly [FlagGroup, readonly Key[]])[];
 
 /** The settings of a mode that knows these among what not every mode knows, as commander and help take them; without it, all. */
-export function settingFlags(known?: readonly string[]) {
+export function settingFlags(known?: readonly string[], modes?: readonly ModeWord[]) {
   const isKnown = (key: Key): boolean => known === undefined || known.includes(key) || modesWith(key).length === 0;
-  return groups.flatMap(([group, keys]) => keys.filter(isKnown).map(key => flagRow(key, group)));
+  return groups.flatMap(([group, keys]) => keys.filter(isKnown).map(key => flagRow(key, group, modes)));
 }
 
-function flagRow(key: Key, group: FlagGroup) {
-  const { kind, short, example, choices } = fieldOf(key);
+/** How its value is written: its choices, what holds when nobody sets it, or an example. */
+function valueWords(key: Key, modes: readonly ModeWord[] | undefined): string | undefined {
+  const { kind, example, choices } = fieldOf(key);
+  if (kind === 'choice') return choices?.join('|');
+  const preset = presetWords(key, modes);
+  if (preset !== '') return `preset ${preset}`;
+  return kind === 'truth' || kind === 'whole' ? undefined : `e.g. ${quoted(example)}`; // the placeholder says it
+}
+
+function flagRow(key: Key, group: FlagGroup, modes: readonly ModeWord[] | undefined) {
+  const { kind, short } = fieldOf(key);
   const { placeholder, isList } = kinds[kind];
   const says = descriptionOf(key).replace(/\.$/, '');
-  const values = kind === 'choice' ? choices?.join('|') : hasPlainValue(kind) ? undefined : `e.g. ${quoted(example)}`;
+  const values = valueWords(key, modes);
   return {
     flags: `${short === undefined ? '' : `-${short}, `}${flagName(key)}${placeholder}`,
     description: values === undefined ? says : `${says} (${values})`,
@@ -102,9 +112,6 @@ function flagRow(key: Key, group: FlagGroup) {
     group,
   };
 }
-
-/** Its placeholder says how to write it, or there is none. */
-const hasPlainValue = (kind: Kind): boolean => kind === 'truth' || kind === 'whole';
 
 function quoted(example: string): string {
   return /^[A-Za-z0-9._:,/-]+$/.test(example) ? example : `'${example}'`;

@@ -12,8 +12,9 @@ import { environmentName, fieldOf, type Key, keys, type Values } from './fields.
 import { type ReadConfigFile, readConfigFile, readTextFile, userOnlyNotice } from './files.ts';
 import { userConfigDirectory } from './home.ts';
 import { parseText, type RunOptions, readOption } from './options.ts';
+import { presetValues } from './presets.ts';
 import { goodAll, type Reading, refuse, shown } from './reading.ts';
-import { type Config, presetValues, settingsOf } from './settings.ts';
+import { type Config, settingsOf } from './settings.ts';
 import { isTrusted } from './trust.ts';
 
 type FullRequest = ConfigRequest & { readonly now: number };

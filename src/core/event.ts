@@ -5,7 +5,7 @@ import type { NotedObstacle, Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
 import type { Failure } from './failure.ts';
 import type { ApprovedTerms, ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
-import type { Doubt, Order, ProofLevel, TaskSpec, TaskThen } from './task.ts';
+import type { Doubt, MergeConflict, Order, ProofLevel, TaskSpec, TaskThen } from './task.ts';
 
 /** Why a deciding event happened: the rule and its numbers, ready to be shown by `ralph explain`. */
 export type Because = string;
@@ -53,6 +53,8 @@ export interface Escalation {
   readonly id: string;
   readonly kind: EscalationKind;
   readonly task?: string;
+  /** Of the task. Absent before 0.5. */
+  readonly title?: string;
   readonly iteration?: number;
   /** With kind `agent`: the one that cannot work; others of the chain go on meanwhile. */
   readonly performer?: string;
@@ -337,7 +339,10 @@ export type Event =
       }
     >
   | Fact<'work.given-back', { task: string; count: number; kept: readonly string[]; failed?: string; because: Because }>
-  | Fact<'merge.ended', { iteration: number; task: string; merged: boolean; detail: string; because: Because }>
+  | Fact<
+      'merge.ended',
+      { iteration: number; task: string; merged: boolean; detail: string; conflict?: MergeConflict; because: Because }
+    >
   | Fact<'checkpoint.asked', CheckpointOrder & { by: string; because: Because }>
   | Fact<
       'checkpoint.made',

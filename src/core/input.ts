@@ -124,7 +124,7 @@ export type Input =
     >
   /** An action is about to have its effect: the answer is whether this was recorded. */
   | Variant<'intended', { iteration: number; repeatable: boolean }>
-  | Variant<'merged', { iteration: number; merged: boolean; detail: string }>
+  | Variant<'merged', Pick<Of<'merge.ended'>, 'iteration' | 'merged' | 'detail' | 'conflict'>>
   | Variant<'committed', Omit<Of<'work.committed'>, 'because' | 'documentLeft'>>
   | Variant<'set-aside', Omit<Of<'work.set-aside'>, 'because'>>
   | Variant<'given-back', Omit<Of<'work.given-back'>, 'because'>>

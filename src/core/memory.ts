@@ -1,13 +1,13 @@
 // Memory of the past for a fresh context: four layers, each entry and the whole bounded, the stable one hashed.
 
-import { findStandstill, isNewWork, isProgress, type Standstill, type Step } from '../messages/progress/progress.ts';
+import { findStandstill, isNewWork, isProgress, type Standstill } from '../messages/progress/progress.ts';
 import { type NotedObstacle, type Phase, phases, type Report } from '../messages/report.ts';
 import { comparable } from '../messages/said.ts';
 import { takeCharacters, takeLastCharacters } from '../text/text.ts';
 import type { EventOf } from './event.ts';
 import { isNoFaultOfTask } from './failure.ts';
 import type { Memory, Obstacle, Reported, State } from './state.ts';
-import type { TrailStep } from './task.ts';
+import type { MergeConflict, TrailStep } from './task.ts';
 
 export const entryCharsMax = 500; // seed 001
 const entriesMax = { recent: 5, errors: 5, successes: 3 } as const;
@@ -209,20 +209,22 @@ export function reportedAfter(
 /** Of all tasks together: some work side by side. */
 const stepsMax = 64;
 
-const trailOf = ({ trail }: State, task: string): readonly TrailStep[] => trail.filter(one => one.task === task);
+export const trailOf = ({ trail }: State, task: string): readonly TrailStep[] => trail.filter(one => one.task === task);
 
 type Ended = EventOf<'iteration.ended'>;
 
 /** Before its files are saved and its claim is checked. */
-const stepOf = ({ iteration, task, failure, echo, excerpt, report }: Omit<Ended, 'at'>): TrailStep => ({
+const stepOf = ({ iteration, task, failure, echo, excerpt, report, unclaimed }: Omit<Ended, 'at'>): TrailStep => ({
   iteration,
   task,
   said: failure === undefined ? echo : comparable(excerpt),
   error: failure && echo,
   report: report && comparable(report.completed.join('; ')),
+  words: failure?.detail ?? excerpt,
+  unclaimed,
 });
 
-const withStep = (state: State, iteration: number, part: Partial<Step>): State => ({
+const withStep = (state: State, iteration: number, part: Partial<TrailStep>): State => ({
   ...state,
   trail: state.trail.map(one => (one.iteration === iteration ? { ...one, ...part } : one)),
 });
@@ -246,6 +248,18 @@ export const withTree = (
 
 export const withRefusal = (state: State, { iteration, detail }: { iteration: number; detail: string }): State =>
   withStep(state, iteration, { check: comparable(detail) });
+
+export const withConflict = (state: State, iteration: number, conflict: MergeConflict | undefined): State =>
+  conflict === undefined ? state : withStep(state, iteration, { conflict });
+
+/** How often in a row the task failed for the error of this iteration: others work beside it. */
+export function sameErrorsOf(state: State, { task, iteration }: Pick<TrailStep, 'task' | 'iteration'>): number {
+  const trail = trailOf(state, task);
+  const last = trail.at(-1);
+  const error = last?.iteration === iteration ? last.error : undefined;
+  if (error === undefined || error === '') return 0;
+  return trail.length - 1 - trail.findLastIndex(one => one.error !== error);
+}
 
 export const standstillOf = (state: State, task: string): Standstill | undefined =>
   findStandstill(trailOf(state, task));

@@ -483,7 +483,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 13;
+export const stateVersion = 14;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

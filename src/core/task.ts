@@ -130,6 +130,18 @@ export interface Task {
 export interface TrailStep extends Step {
   readonly task: string;
   readonly iteration: number;
+  /** Its last words as they were, for a question about it. */
+  readonly words?: string;
+  /** It ended well, and nothing it said claims the task. */
+  readonly unclaimed?: boolean;
+  /** Its work could not be merged beside that of others. */
+  readonly conflict?: MergeConflict;
+}
+
+/** The files that both sides changed, and the tasks of the other side as far as they are known. */
+export interface MergeConflict {
+  readonly paths: readonly string[];
+  readonly others: readonly string[];
 }
 
 /** The trees before and after a part of the work. */

@@ -4,7 +4,15 @@ import { formatDuration, formatUsd, plural } from '../text/format.ts';
 import type { Termination, TerminationReason } from './event.ts';
 import { isExhausted } from './scheduling.ts';
 import { limitFlag } from './settings.ts';
-import { activeMsAt, countedUsdMicros, isSingleTask, isWorking, type State, totalTokens } from './state.ts';
+import {
+  activeMsAt,
+  countedUsdMicros,
+  hasUserDocument,
+  isSingleTask,
+  isWorking,
+  type State,
+  totalTokens,
+} from './state.ts';
 import { openTasks, progress } from './task.ts';
 
 type Met = Omit<Termination, 'reason'>;
@@ -96,6 +104,13 @@ function tooManyBlocked({ settings: { limits }, streaks: { blockedSinceProgress 
   if (max === null || blockedSinceProgress < max) return undefined;
   return `${plural(blockedSinceProgress, 'task')} blocked in a row and none done between, ${max} allowed (${limitFlag('blockedMax')})`;
 }
+
+/** A loop that is done, and whose tasks a person may open again: no verdict on the whole stands against it, and nothing was put away. */
+export const mayReopenTasks = (state: State): boolean =>
+  state.control.ended?.reason === 'goal_achieved' &&
+  hasUserDocument(state) &&
+  !state.settings.policy.vault &&
+  state.mode.achieved === undefined;
 
 export const criteria: readonly Criterion[] = [
   {

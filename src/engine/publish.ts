@@ -68,7 +68,9 @@ export function publisher(needs: PublisherNeeds): NonNullable<Engine['publish']>
   const queue = (isHeld: boolean): Promise<void> => {
     writing = writing
       .then(() => write(isHeld))
-      .catch((error: unknown) => warn(`The views of the loop could not be written: ${String(error)}`));
+      .catch((error: unknown) =>
+        warn(`The status and report files of the loop could not be written: ${whyWords(error)}.`),
+      );
     return writing;
   };
   return {
@@ -106,9 +108,12 @@ async function standing(path: string): Promise<string> {
   return real ?? (above === path ? path : standing(above));
 }
 
+const whyWords = (error: unknown): string =>
+  (error as NodeJS.ErrnoException).code === 'ENOSPC' ? 'the disk is full' : (error as Error).message;
+
 /** Undefined: written, or already there. Else why it was not; it never throws, for a view is in nobody's way. */
 export async function putView(roots: readonly string[], file: ViewFile): Promise<string | undefined> {
-  return put(roots, file).catch((error: Error) => `${file.path} could not be written (${error.message})`);
+  return put(roots, file).catch((error: Error) => `${file.path} could not be written (${whyWords(error)})`);
 }
 
 async function put(roots: readonly string[], { path, text, once }: ViewFile): Promise<string | undefined> {

@@ -1,8 +1,9 @@
 // Verification of a claim: protected files are put back, the checks run, the work itself is looked at, a judge may still refuse it.
 
 import type { CheckOutcome, Question } from '../core/input.ts';
-import { allTasks, type Doubt, findTask } from '../core/task.ts';
+import { allTasks, type Doubt, findTask, type MergeConflict } from '../core/task.ts';
 import type { Span } from '../git/checkpoints.ts';
+import type { Conflicts } from '../git/forks.ts';
 import { halfWorkOf, look } from './checkpoints.ts';
 import { documentAfter } from './document.ts';
 import { directoryOf, type EffectContext, noGit, type Perform } from './engine.ts';
@@ -149,17 +150,21 @@ function whyNot(ran: Exclude<Ran, { type: 'stopped' }>, isTogether: boolean): st
   return red && `${how}the check "${red.name}" failed:\n${red.detail}`;
 }
 
+const conflictIn = ({ conflicts = [], others = [] }: Conflicts): MergeConflict | undefined =>
+  conflicts.length === 0 ? undefined : { paths: conflicts.slice(0, 20), others };
+
 /** One result at a time: what others did is merged into the fork and proven there before the branch moves. */
 export const merge: Perform<'merge'> = async ({ iteration, task }, context, stop) => {
   const { engine, state, post } = context;
   const { forks } = engine;
-  const done = (merged: boolean, detail: string): void => post({ type: 'merged', iteration, merged, detail });
+  const done = (merged: boolean, detail: string, conflict?: MergeConflict): void =>
+    post({ type: 'merged', iteration, merged, detail, conflict });
   if (forks === undefined) return done(false, noGit.problem);
   const { displaced } = await look(context);
   if (displaced !== undefined && state.control.stop === undefined) return post({ type: 'displaced', found: displaced });
   const update = await forks.mergeIntoFork(task);
   if (stop.aborted) return;
-  if (!update.ok) return done(false, update.problem);
+  if (!update.ok) return done(false, update.problem, conflictIn(update));
   if (update.isMerged) return done(true, 'it had been merged before');
   if (update.changed || !context.proven.has(iteration)) {
     const ran = await runChecks(context, task, directoryOf(engine, state, task), stop);
@@ -169,6 +174,6 @@ export const merge: Perform<'merge'> = async ({ iteration, task }, context, stop
   }
   const title = findTask(state.tasks, task)?.spec.title ?? '';
   const merged = await forks.mergeFork({ loop: state.loop.id, task, title, iteration });
-  if (!merged.ok) return done(false, merged.problem);
+  if (!merged.ok) return done(false, merged.problem, conflictIn(merged));
   done(true, merged.commit === '' ? 'there was nothing to merge' : `merged as ${merged.commit.slice(0, 12)}`);
 };

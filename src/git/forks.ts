@@ -2,6 +2,9 @@
 import type { CommitSubject } from './commits.ts';
 import type { Conflicted, Refusal } from './refusal.ts';
 
+/** What a refused merge names. */
+export type Conflicts = Partial<Pick<Conflicted, 'conflicts' | 'others'>>;
+
 export type Forked = { readonly ok: true; readonly base: string } | Refusal;
 
 /** What a fork became when the loop's branch was merged into it. */
@@ -11,7 +14,8 @@ export type MergedIntoFork =
   /** The fork now holds both sides with conflict markers, on top of the loop's branch. */
   | Conflicted;
 
-export type MergedFork = { readonly ok: true; readonly commit: string } | Refusal;
+/** Refused with conflicts: their markers are left in these files. */
+export type MergedFork = { readonly ok: true; readonly commit: string } | (Refusal & Conflicts);
 
 /**
  * Contract: never throws but for a bug. Only the loop's own branch moves, by the one commit of `mergeFork`.

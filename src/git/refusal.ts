@@ -10,8 +10,8 @@ export type Done = { readonly ok: true } | Refusal;
 
 export const refuse = (problem: string, fix?: string): Refusal => ({ ok: false, problem, fix });
 
-/** A refusal that names the files in conflict. */
-export type Conflicted = Refusal & { readonly conflicts: readonly string[] };
+/** A refusal that names the files in conflict, and the tasks that changed them meanwhile as far as commits say so. */
+export type Conflicted = Refusal & { readonly conflicts: readonly string[]; readonly others?: readonly string[] };
 
 /** A refusal for any other reason names none. */
 export const withConflicts = <Answer extends { readonly ok: true }>(

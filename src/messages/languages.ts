@@ -61,7 +61,7 @@ export const leadsIn = wordsOf(
 /** A line that begins so, in small letters, goes on with the sentence above it. */
 export const goesOn = new RegExp(
   `^[\\s…._*-]*(?:${[
-    'and (?:I|we|only|that|then)|once|when|if|but|except|until|unless|after|as (?:soon|long) as|provided|pending|apart from|only|or|nor|yet|though|although|even|while|because',
+    'and (?:I|we|only|that|then)|once|when|if|but|except|until|unless|after|as (?:soon|long|far) as|in (?:the sense|so far)|insofar|provided|pending|apart from|only|or|nor|yet|though|although|even|while|because',
     "is(?:n['’]t)?|was(?:n['’]t)?|would(?:n['’]t)?|will|won['’]t|should|could|cannot|can['’]t|may|might|must|does(?:n['’]t| not)|holds?|stands?|applies",
     'aber|oder|wenn|sobald|falls|sofern|erst|bis|außer|ist|wäre|war|wird|gilt|mais|sauf|si|quand|dès|est|serait|sera|pero|salvo|cuando|es|sería|será',
     'ma|se|quando|è|sarebbe|mas|exceto|seria|maar|zodra|als|men|но|если|когда|кроме|пока',

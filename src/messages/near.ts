@@ -92,6 +92,11 @@ const names: Readonly<Partial<Record<Key, readonly string[]>>> = {
   escalateRefused: ['escalate', 'escalation', 'question', 'ask'],
   handoffRefused: ['handoff', 'handover'],
 };
+/** Names that agents give to tags, and that say too little as a label. */
+const tagNames: Readonly<Partial<Record<Key, readonly string[]>>> = {
+  escalateRefused: ['stuck', 'deviation', 'blocked', 'human', 'clarify', 'clarification', 'decision'],
+  handoffRefused: ['continue', 'restart', 'session', 'context'],
+};
 const tag = /(?:[<[{@]|&lt;|^```)\s{0,3}\/?\s{0,3}["']?(\p{L}[\p{L}_-]{2,30})/gmu;
 const label = /^[^\p{L}\p{N}\n<`]{0,10}(?:\p{L}{2,15}ing )?(\p{L}[\p{L}-]{2,20})\b[^.\n]{0,40}[:=]/gmu;
 /** A heading, or a word alone on its line. */
@@ -105,15 +110,23 @@ const means = (said: string, name: string): boolean =>
   (name.length >= nameCharsMin && said.endsWith(name)) ||
   (name.length >= nameCharsMin && editDistance(said, name) <= (name.length > shortNameChars ? slipsMax : 1));
 
-/** A tag or a label that means the form of this key. */
-function isCalled(text: string, key: Key): boolean {
-  const found = [
-    ...text.matchAll(tag),
-    ...(key === 'reportRefused' ? [] : [...text.matchAll(label), ...text.matchAll(alone)]),
-  ];
-  const said = new Set(found.map(([, word = '']) => squeeze(word)));
-  return [...said].some(word => names[key]?.some(name => means(word, name)));
+/** A tag that means the form of this key. */
+function isTagged(text: string, key: Key): boolean {
+  const tags = [...text.matchAll(tag)].map(([, word = '']) => word);
+  const words = tags.flatMap(word => word.toLowerCase().split(/[_-]/));
+  return calls(tags, key) || words.some(word => tagNames[key]?.includes(word));
 }
+
+/** A tag or a label that means it. */
+const isCalled = (text: string, key: Key): boolean =>
+  isTagged(text, key) ||
+  calls(
+    [...text.matchAll(label), ...text.matchAll(alone)].map(([, word = '']) => word),
+    key,
+  );
+
+const calls = (said: readonly string[], key: Key): boolean =>
+  [...new Set(said.map(squeeze))].some(word => names[key]?.some(name => means(word, name)));
 
 /** The token begins the line, or a sentence of it; in the middle of one it is only spoken of. */
 function standsFree(line: string, token: string): boolean {
@@ -143,9 +156,16 @@ const soundsTicked = ({ lines }: Tail): boolean =>
       !isDoubtful(line),
   );
 
-const soundsReported = ({ text }: Tail): boolean =>
-  (isCalled(text, 'reportRefused') && /\/\s{0,3}re\w{2,6}\b|\{/i.test(text)) ||
-  /["'](?:completed|pending|phase)["']\s{0,3}:/i.test(text);
+/** `phase: testing`, `**Completed:** …`, `<pending>`, a cell of a table: the fields of a report, in a form of one's own. */
+const reportField = /(?:^[\s>*_#|-]{0,10}|[<|.]\s{0,2})(phase|completed|pending)\b[*_"' ]{0,4}[:=>|]/gim;
+
+function soundsReported({ text, dialect }: Tail): boolean {
+  const isNamed = isTagged(text, 'reportRefused') && /\/\s{0,3}re\w{2,6}\b|\{/i.test(text);
+  if (isNamed || /["'](?:completed|pending|phase)["']\s{0,3}:/i.test(text)) return true;
+  if (dialect.hasReport !== true) return false;
+  const fields = new Set([...text.matchAll(reportField)].map(([, field = '']) => field.toLowerCase()));
+  return fields.size > 1 || isCalled(text, 'reportRefused');
+}
 
 interface Near {
   readonly key: Key;

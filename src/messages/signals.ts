@@ -9,6 +9,8 @@ export interface Dialect {
   readonly promise: string;
   /** The prompt asks for the box TASK_COMPLETE; a promise that is a token counts there without tags as well. */
   readonly hasBox?: boolean;
+  /** The prompt asks for a report at the end of every message. */
+  readonly hasReport?: boolean;
 }
 
 export interface Signals extends ReportReading {

@@ -124,7 +124,7 @@ const reopens =
   /\b(?:re-?open\w*|t(?:ake|aking|ook) (?:\w+ ){0,3}back|retract\w*|withdraw\w*|taken back|too (?:early|soon|quick|fast)\b)/i;
 const link =
   /^(?:[\s*_`\])|:,–—-]|(?:is|was|are|has|been|got|gets|needs?|remains|left|only|just|still|again|now|currently|actually|unfortunately|est|es|está|è|é|ist|bleibt|noch|leider|sigue|reste|ainda|wieder|encore)\b)*/i;
-const endsLabel = /^\s*(?:[.,;:!|)\]…]|$|[-–—] |(?:until|because|by|on|for|in)\b)/i;
+const endsLabel = /^\s*(?:[.,;:!|)\]…]|$|[-–—] |(?:until|because|by|on|for|in|review|approval)\b|\d)/i;
 const isOpenBefore =
   /(?:\b(?:still|remaining|to-?do|unfinished|incomplete|in progress|blocked|offen|reste|pendiente|continue|(?:go|going|carry) on) *(?:of|for|in|on|with|about)?|\b(?:open|pending|failed|left) *[:–—-]) *[:–—-]? *(?:task|story)? *[*_`[]*$/i;
 

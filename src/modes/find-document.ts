@@ -132,7 +132,23 @@ async function goalInWords({ directory, home, flags }: Sought, words: string): P
 
 export async function findDocument(sought: Sought): Promise<FoundDocument> {
   const found = await namedBy(sought);
+  if (found.modeName === 'prompt') await refuseOurInstructions(found.path);
   return { ...found, modeName: modeFor(found.modeName, found.path) };
+}
+
+/** The PROMPT.md that Ralph makes beside a list of tasks says how to work: as a task it would be paid for nothing. */
+async function refuseOurInstructions(path: string): Promise<void> {
+  const { instructions } = await openMode(modeFor('prd', path));
+  if (basename(path) !== instructions?.name) return;
+  const read = await readText(path, documentBytesMax);
+  if (read.type !== 'text' || read.text.trim() !== instructions.text.trim()) return;
+  const list = usual.find(([name, mode]) => mode === 'prd' && existsSync(join(dirname(path), name)))?.[0];
+  throw new UsageError(
+    `This ${basename(path)} is the one that Ralph made: instructions for every agent${list === undefined ? '' : ` of ${list}`}, and no task.`,
+    list === undefined
+      ? 'Write what is to be done into it, or name a task list: ralph run PRD.json'
+      : `Run the tasks: ralph run ${list}`,
+  );
 }
 
 async function namedBy(sought: Sought): Promise<Named> {

@@ -112,6 +112,12 @@ export function pathInVault(path: string): string | undefined {
   return rest.length > 0 && vaultFolders.some(folder => folder === first) ? way : undefined;
 }
 
+/** Where a plan may lie: the vault puts away what is done. */
+export const placesOfPlan = (document: string, directory: string): readonly string[] => [
+  document,
+  `${vaultRootOf(document, directory)}/Done/${document.slice(document.lastIndexOf('/') + 1)}`,
+];
+
 /** Where the file will lie, unless links lead elsewhere. */
 export function stepPath(path: string, vault: string, repository: string): string {
   const below = pathInVault(path);

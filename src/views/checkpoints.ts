@@ -145,7 +145,7 @@ export function undoTarget(
       ? `iteration ${newest}`
       : steps === undefined
         ? `iteration ${last.iteration} and those after it, which only looked`
-        : `the iterations since ${last.iteration}, ${steps} in all`;
+        : `the last ${steps} iterations, from ${last.iteration} on`;
   return { number: last.before, what };
 }
 

@@ -56,12 +56,26 @@ export function reopenLine(state: State): string | undefined {
   const { ended: end } = state.control;
   const { name } = state.loop;
   const plain = `ralph resume ${name}`;
-  if (end === undefined || end.reason === 'goal_achieved') return undefined;
+  if (end === undefined) return undefined;
+  if (end.reason === 'goal_achieved')
+    return isTakenBack(state) && state.mode.achieved === undefined ? plain : undefined;
   // What an undo has opened again can be gone on with.
   if (end.limit === 'rounds') return state.mode.exhausted === undefined ? plain : undefined;
   if (!limitReasons.includes(end.reason)) return plain;
   const raised = raisedLimit(state, end);
   return raised === undefined ? undefined : `${plain} ${raised}`;
+}
+
+/** Questions that a loop which is over has left open, and the line that asks them again; undefined where nothing does. */
+export function leftWaiting(state: State): string | undefined {
+  const { open } = state.questions;
+  const line = reopenLine(state);
+  if (open.length === 0 || line === undefined) return undefined;
+  const ids = someOf(
+    open.map(one => one.id),
+    6,
+  );
+  return `${ids} ${open.length === 1 ? 'waits' : 'wait'}, too: \`${line}\` asks again.`;
 }
 
 const goesOn = 'goes on, counters kept';
@@ -191,29 +205,37 @@ const unverifiedIn = (state: State): number =>
 /** Something was done, and nothing of it rests on a word alone. */
 export const isVerified = (state: State): boolean => progress(state.tasks).done > 0 && unverifiedIn(state) === 0;
 
-/** `requireChecks`: unverified work is then not a success (exit 8). */
-/** An undo has opened its work again. */
+/** An undo, or a person, has opened its work again. */
 export const isTakenBack = ({ control: { ended }, tasks }: State): boolean =>
   ended?.reason === 'goal_achieved' && progress(tasks).open > 0;
 
+function takenBack(state: State): Ending {
+  const { open } = progress(state.tasks);
+  const again = `${plural(open, 'task')} ${open === 1 ? 'is' : 'are'} open again since then (ralph undo, ralph task retry)`;
+  const line = reopenLine(state);
+  const next = line === undefined ? `${newLoop}   # begins a new loop` : `${line}   # ${goesOn}`;
+  return {
+    exitCode: 0,
+    sentence: ended(`It was done, but ${again}. ${tally(state)}`),
+    next: [next, ...wayBack(state)],
+  };
+}
+
+/** Where a loop that was done cannot go on. */
+export const newLoop = 'the command that you started it with, with --new';
+
+/** `requireChecks`: unverified work is then not a success (exit 8). */
 export function endingOf(state: State, requireChecks = false): Ending {
   if (state.control.ended === undefined) return standing(state);
-  if (isTakenBack(state)) {
-    const open = plural(progress(state.tasks).open, 'task');
-    const sentence = ended(`It was done, but ${open} open again since then (ralph undo). ${tally(state)}`);
-    return {
-      exitCode: 0,
-      sentence,
-      next: ['the command that you started it with   # begins a new loop', ...wayBack(state)],
-    };
-  }
+  if (isTakenBack(state)) return takenBack(state);
   const row = rowOf(state, state.control.ended);
   const unverified = unverifiedIn(state);
   const { reason, limit, because } = state.control.ended;
   // A goal's reason counts the tasks itself, a review's its issues.
   const account =
     reason === 'goal_achieved' ? `, ${effort(state)}` : `. ${limit === 'rounds' ? effort(state) : tally(state)}`;
-  const sentence = ended(`${row.words}: ${because}${account}`);
+  const waits = leftWaiting(state);
+  const sentence = `${ended(`${row.words}: ${because}${account}`)}${waits === undefined ? '' : ` ${waits}`}`;
   const next = [...row.next(state), ...wayBack(state)];
   if (state.document.unsaved.length > 0 && hasStorageTrouble(state)) {
     const behind = `${plural(state.document.unsaved.length, 'task')} could not be written into ${state.loop.document}: it does not show what was done.`;

@@ -5,7 +5,8 @@ import { everyPerformer } from '../core/settings.ts';
 import { isSingleTask, type State } from '../core/state.ts';
 import { findTask, proofWords } from '../core/task.ts';
 import { doneWords } from '../core/termination.ts';
-import { formatDuration } from '../text/format.ts';
+import { doneLine } from '../messages/blocks.ts';
+import { formatDuration, someOf } from '../text/format.ts';
 import { lastLines, takeCharacters, visible } from '../text/text.ts';
 import { sentenceOf } from './timeline.ts';
 import { beginWords, reportWords } from './words.ts';
@@ -94,8 +95,27 @@ function endedLine(event: EventOf<'iteration.ended'>, state: State): EventLine |
   return { tone: outcome === 'failed' ? 'bad' : 'quiet', text: sentenceOf(event) };
 }
 
+/** With the questions that it goes on with: elsewhere than at a terminal nobody shows them again. */
+function resumedLine(
+  event: EventOf<'loop.resumed'>,
+  { iterations, questions: { open } }: State,
+): EventLine | undefined {
+  if (iterations.begun === 0) return undefined;
+  const ids = open.map(one => one.id);
+  const asks =
+    ids.length === 0 ? '' : `; ${someOf(ids, 6)} ${ids.length === 1 ? 'waits' : 'wait'} for you (ralph inbox)`;
+  return { ...sentence(event), text: `${sentenceOf(event)}${asks}` };
+}
+
 /** The end of what a check printed says what failed. */
 const detailLinesMax = 15;
+
+/** What was almost a claim is explained to the agent in its next prompt, with every mark of it: a person hears that it is none. */
+function refusedWords({ signal, text, task, because }: EventOf<'signal.read'>): string {
+  if (signal === 'done' && text === '')
+    return `the agent wrote no line "${doneLine(task)}" of its own; its next prompt shows how`;
+  return `${signal === 'review' ? `${task}: ` : ''}${because}`; // reviewers look side by side
+}
 
 const sentence = (event: Event): EventLine => ({ tone: 'quiet', text: sentenceOf(event) });
 const nothing = (): undefined => undefined;
@@ -118,13 +138,14 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
       detail: lastLines(detail, detailLinesMax, `ralph task show ${task} --loop ${loop.name}`),
     };
   },
-  // Reviewers look side by side: who is meant must be said.
-  'signal.read': ({ accepted, signal, task, because }, _state, { failed }) =>
-    accepted ? undefined : { tone: 'attention', text: `${failed} ${signal === 'review' ? `${task}: ` : ''}${because}` },
+  'signal.read': (event, _state, { failed }) =>
+    event.accepted ? undefined : { tone: 'attention', text: `${failed} ${refusedWords(event)}` },
   'escalation.raised': ({ escalation }) => ({ tone: 'attention', text: escalation.summary, escalation }),
   'checkpoint.made': changedByReader,
   'work.set-aside': event =>
     event.count + event.kept.length === 0 ? undefined : { tone: 'attention', text: sentenceOf(event) },
+  'proof.screened': event =>
+    event.refused || event.doubts.length + event.restored.length > 0 ? sentence(event) : undefined,
   'checkpoint.asked': byPerson,
   'restore.asked': byPerson,
   'tasks.loaded': (event, state) => {
@@ -135,7 +156,7 @@ const tellers: { readonly [Type in Event['type']]?: Teller<Type> } = {
   'action.intended': nothing,
   'review.answered': nothing,
   // Its beginning was recorded before, by an approval: nothing goes on yet.
-  'loop.resumed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
+  'loop.resumed': resumedLine,
   'limits.changed': (event, state) => (state.iterations.begun === 0 ? undefined : sentence(event)),
   'work.given-back': event =>
     event.count + event.kept.length === 0 && event.failed === undefined ? undefined : sentence(event),

@@ -66,7 +66,20 @@ export const standingOf = (state: State, liveness: Liveness, now: number): Stand
 export type HealthView = Omit<Health, 'state'> & { readonly state: Health['state'] | 'not-running' };
 
 export const healthOf = (state: State, liveness: Liveness, now: number): HealthView =>
-  liveness.is === 'nobody' ? { state: 'not-running', because: 'no process works on it' } : assessHealth(state, now);
+  liveness.is === 'nobody' ? { state: 'not-running', because: 'no process works on it' } : healthNow(state, now);
+
+/** What its agent shows no sign of may still want a person: blocked tasks and open questions are not healthy. */
+export function healthNow(state: State, now: number): Health {
+  const health = assessHealth(state, now);
+  const asked = state.questions.open.length;
+  const { blocked } = progress(state.tasks);
+  if (health.state !== 'healthy' || asked + blocked === 0) return health;
+  const parts = [
+    ...(blocked === 0 ? [] : [`${plural(blocked, 'task')} blocked`]),
+    ...(asked === 0 ? [] : [`${plural(asked, 'question')} ${asked === 1 ? 'waits' : 'wait'} for you`]),
+  ];
+  return { state: 'degraded', because: parts.join(', ') };
+}
 
 type TaskView = Pick<Task, 'id' | 'status' | 'verified' | 'level' | 'attempts'> & {
   readonly title: string;

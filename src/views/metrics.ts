@@ -14,6 +14,9 @@ const counters = [
   'checksPassed',
   'checksFailed',
   'claimsRefused',
+  'merges',
+  'mergesRefused',
+  'mergeConflicts',
   'escalations',
   'tasksClosed',
 ] as const;
@@ -40,6 +43,12 @@ const counted: { readonly [Type in EventType]?: (event: Extract<Event, { type: T
     checksFailed: one(!passed),
     claimsRefused: one(!passed),
   }),
+  'merge.ended': ({ merged, conflict }) => ({
+    merges: one(merged),
+    mergesRefused: one(!merged),
+    mergeConflicts: one(conflict !== undefined),
+    claimsRefused: one(!merged),
+  }),
   'signal.read': ({ accepted }) => ({ claimsRefused: one(!accepted) }),
   'proof.screened': ({ refused }) => ({ claimsRefused: one(refused) }),
   'escalation.raised': () => ({ escalations: 1 }),
@@ -64,12 +73,15 @@ export class MetricsView {
   }
 
   metrics() {
-    const { checksPassed, checksFailed, claimsRefused, tasksClosed, ...counts } = this.counts;
+    const { checksPassed, checksFailed, claimsRefused, mergesRefused, mergeConflicts, tasksClosed, ...counts } =
+      this.counts;
     return {
       ...counts,
       checks_passed: checksPassed,
       checks_failed: checksFailed,
       claims_refused: claimsRefused,
+      merges_refused: mergesRefused,
+      merge_conflicts: mergeConflicts,
       tasks_closed: tasksClosed,
       success_rate: counts.successes / Math.max(1, counts.iterations),
       elapsed_hours: Math.max(0, this.lastAt - this.firstAt) / 3_600_000,

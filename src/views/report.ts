@@ -3,7 +3,7 @@
 import type { State } from '../core/state.ts';
 import { allTasks, findTask, proofWords, type Task, type TaskStatus, toolOf } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
-import { formatDuration, isoTime, someOf } from '../text/format.ts';
+import { formatDuration, isoTime, plural, someOf } from '../text/format.ts';
 import { visible } from '../text/text.ts';
 import { costWords, endingOf, isVerified } from './ending.ts';
 import { type LoopHistory, taskView } from './loop.ts';
@@ -104,6 +104,10 @@ export type ReportPart =
       readonly rows: readonly Readonly<Record<'id' | 'title' | 'status' | 'proof', string> & { attempts: number }>[];
     };
 
+/** Only with --parallel is anything merged. */
+const mergeWords = ({ merges, merges_refused: refused, merge_conflicts: conflicts }: Metrics): string =>
+  merges + refused === 0 ? '' : `Merges: ${merges} done, ${refused} refused (${plural(conflicts, 'conflict')}). `;
+
 export function reportParts(report: LoopReport, state: State): readonly ReportPart[] {
   const { metrics } = report;
   const part = (text: string, texts: readonly string[]): readonly ReportPart[] =>
@@ -140,7 +144,7 @@ export function reportParts(report: LoopReport, state: State): readonly ReportPa
     {
       is: 'lines',
       texts: [
-        `Checks: ${metrics.checks_passed} passed, ${metrics.checks_failed} failed. Claims refused: ${metrics.claims_refused}. Questions asked: ${metrics.escalations}.`,
+        `Checks: ${metrics.checks_passed} passed, ${metrics.checks_failed} failed. ${mergeWords(metrics)}Claims refused: ${metrics.claims_refused}. Questions asked: ${metrics.escalations}.`,
       ],
     },
     ...part(

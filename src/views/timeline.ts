@@ -90,7 +90,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'guidance.given': event =>
     `guidance from ${event.by}${event.task === undefined ? '' : ` for ${event.task}`}: ${event.text}`,
   'guidance.delivered': event => `guidance ${event.id}: ${event.because}`,
-  'limits.changed': event => `limits changed by ${event.by}: ${event.because}`,
+  'limits.changed': event => `settings changed by ${event.by}: ${event.because}`,
   'performer.tripped': event => `breaker open: ${event.because}`,
   'performer.recovered': event => `breaker of ${event.performer} closed: ${event.because}`,
   'permissions.stated': event => `${event.performer} runs in permission mode ${event.mode}`,

@@ -67,7 +67,7 @@ export function reportWords({ phase, completed, pending, blocked }: Report): str
 
 /** What stands in the place of a count of tasks. */
 export function standingWords(state: State): string {
-  return itemWords(state) ?? (isByReport(state) ? 'No items yet' : 'Not complete');
+  return itemWords(state) ?? (isByReport(state) ? 'Nothing reported yet' : 'Not complete');
 }
 
 /** The live line's `2/3 items` and what is going on with them. */

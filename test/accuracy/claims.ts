@@ -81,19 +81,23 @@ const isClaimed = (row: ClaimRow): boolean => {
   return taken.includes('done') || (isOne && (taken.includes('promise') || taken.includes('box')));
 };
 
+const harmless: readonly Kind[] = ['report', 'escalate', 'handoff'];
+
 /** What goes wrong with a row, or undefined. */
 export function wrongWith(row: ClaimRow): string | undefined {
   const { set, expect, explain } = row;
   if (set === 'meaning' || set === 'loose') {
     if (expect === 'none') return isClaimed(row) ? 'taken' : undefined;
-    if (isClaimed(row)) return undefined;
+    // What is no claim (a question, a wish for a fresh context) is heard as what it is.
+    if (isClaimed(row) || takenOf(row).some(kind => kind === expect)) return undefined;
     return set === 'loose' && isExplained(row, 'done') ? undefined : 'not heard';
   }
   const taken = takenOf(row);
   if (set === 'contract' && expect === 'none') return taken.length > 0 ? `taken as ${taken}` : undefined;
   if (set === 'contract') return taken.some(kind => kind === expect) ? undefined : `read as ${taken}`;
   if (explain === undefined) return 'the row does not say what was meant';
-  if (taken.includes(explain)) return `taken as ${taken}`;
+  // Nothing is done by these: one that is understood needs no explanation.
+  if (taken.includes(explain)) return harmless.includes(explain) ? undefined : `taken as ${taken}`;
   return isExplained(row, explain) ? undefined : `explained as ${explanationOf(row)}`;
 }
 

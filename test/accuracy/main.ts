@@ -115,6 +115,11 @@ Made by \`npm run accuracy\`. What decides "done", "failed", "stuck", "tampered"
 A secret counts as leaked when eight characters in a row of it are left, one of them drawn at random: the prefix and the host of an
 address are public (the rows of the columns "unseen" were counted with the host).
 
+How rows are counted was mended where it was wrong, and "unseen" stays as it was counted then. Since the fourth hold-out a question or
+a wish for a fresh context is heard when it is read as such (by meaning: 68 of 70 with the rules of the first run, instead of 55), and
+a near miss of a report, a question or a handoff may simply be read. Since the third one a provider's or the network's trouble is no
+step of a task in sequences, as in the core, and a check with 0 failures refuses nothing.
+
 | detector | measure | wanted | own set | opened, now | first hold-out, unseen | second, unseen | third, unseen | fourth, unseen | now |
 |---|---|---|---|---|---|---|---|---|---|
 ${rows.map(row => row.line).join('\n')}

@@ -10,7 +10,8 @@ import {
   redStart,
   refuseUnknownScripts,
 } from '../../src/app/checks.ts';
-import { type Config, presetValues } from '../../src/config/settings.ts';
+import { presetValues } from '../../src/config/presets.ts';
+import type { Config } from '../../src/config/settings.ts';
 import { usualMode } from '../../src/modes/registry.ts';
 import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 

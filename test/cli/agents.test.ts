@@ -313,7 +313,7 @@ describe('ralph agents test', () => {
     [['agents', 'test', 'cluade', '--yes'], /"cluade" is not an agent; did you mean claude\?/, 2],
     [['agents', 'test', 'codex', '--yes'], /The agent codex is not installed/, 7],
     [['agents', 'test', 'command', '--yes'], /The command agent needs a program/, 7],
-    [['agents'], /agents needs one more word: list or test/, 2],
+    [['agents'], /agents needs a command: list or test/, 2],
   ];
   for (const [words, wanted, code] of cases) {
     it.concurrent(

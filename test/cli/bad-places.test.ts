@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { confinementKind } from '../../src/processes/confine.ts';
 import { strangersCanRead } from '../documents/ordinary-user.ts';
 import {
   asks,
@@ -183,14 +184,31 @@ describe('homes', () => {
     }),
   );
 
+  it.runIf(confinementKind() !== 'none')(
+    'a home that nobody can write can still be looked at; what would change it says what is wrong',
+    inProject(async place => {
+      expect((await place.ralph(runScript)).code).toBe(0);
+      const readOnly = ['--dev-bind', '/', '/', '--ro-bind', place.home, place.home, pinnedNode, binary];
+      const manner = { cwd: place.project, env: place.env };
+      for (const words of [['status'], ['report'], ['loops', 'list'], ['inbox'], ['logs']])
+        expect((await execute('bwrap', [...readOnly, ...words], manner)).stderr).not.toContain('ralph:');
+      const stop = execute('bwrap', [...readOnly, 'stop'], manner);
+      await expect(stop).rejects.toMatchObject({
+        stderr: expect.stringMatching(/read-only[^\n]*\n {2}Make .* writable/),
+      });
+    }),
+  );
+
   for (const [name, path] of [
+    ['that is a file', (place: Scratch) => join(place.project, 'PRD.json')],
     ['in a file', (place: Scratch) => join(place.project, 'PRD.json', 'home')],
     ['where no folder can be made', () => '/proc/ralph-home'],
   ] as const) {
     it.concurrent(
       `B15: a RALPH_HOME ${name} is refused with its path and what to do`,
       inProject(async place => {
-        const wanted = /ralph: \S+ cannot be made: .*\n {2}.*set RALPH_HOME to a folder of yours/;
+        const wanted =
+          /ralph: \S+ (?:cannot be made: .*|is a file, not a folder)\n {2}.*set RALPH_HOME to a folder of yours/i;
         await refused(place, runScript, wanted, { env: { RALPH_HOME: path(place) } });
       }),
     );

@@ -209,6 +209,6 @@ describe('after a limit', () => {
       expect(resumed.stderr).toMatch(/Loop shop is done: there is nothing to resume/);
       const stopped = await place.ralph(['stop', 'shop']);
       expect(stopped.code).toBe(0);
-      expect(stopped.stderr).toContain('Loop shop has ended already: goal_achieved');
+      expect(stopped.stderr).toContain('Loop shop has ended already (Done)');
     }));
 });

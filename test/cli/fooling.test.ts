@@ -85,7 +85,7 @@ describe.skipIf(!isInstalled('git'))('no task is closed (needs git)', () => {
       fake: 'deletes-tests',
       code: 5,
       question:
-        'US-001 is claimed and its checks pass, but tests or checks were changed | The test file tests/feature_test.sh was deleted',
+        'US-001 is claimed and its checks pass, but tests or checks were changed US-001: Story US-001 | The test file tests/feature_test.sh was deleted',
       facts: [
         passed,
         { type: 'proof.screened', refused: true, doubts: [{ kind: 'test-deleted', path: 'tests/feature_test.sh' }] },

@@ -50,7 +50,7 @@ describe('an error with --json', () => {
     ['an unknown command', ['stauts'], { code: 'unknown-command', message: /did you mean status/ }],
     ['an unknown flag', ['status', '--jsn'], { code: 'unknown-option', message: /did you mean --json/ }],
     ['a missing word', ['loops', 'show'], { code: 'missing-argument', hint: /ralph help loops show/ }],
-    ['half a command', ['loops'], { code: 'missing-command', message: /list or show/ }],
+    ['half a command', ['loops'], { code: 'missing-command', message: /list, show or rm/ }],
     ['no command', [], { code: 'usage', message: /needs a command/ }],
     ['a command that has none', ['logs'], { code: 'no-json', message: /as it is/ }],
     ['a word that is refused', ['run', 'PRD.json', '-n', '0'], { code: 'usage', message: /--max-iterations/ }],

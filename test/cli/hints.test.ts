@@ -136,12 +136,12 @@ describe('a loop that is over', () => {
     });
   });
 
-  it('given a skip of what is done, then nobody explains how to have it done again; a retry is told just that', async () => {
+  it('given a skip of what is done, then nobody explains how to have it done again; a retry opens it', async () => {
     await recorded(finished(), put('PRD.json', prd('A')));
     await expect(skip(context(), ['A'], {})).rejects.toMatchObject({ hint: 'A is done: there is nothing to skip.' });
-    await expect(retry(context(), ['A'], {})).rejects.toMatchObject({
-      hint: 'To have A done again, set it to open in PRD.json (as before it was done or skipped), then: ralph run PRD.json',
-    });
+    expect(await retry(context(), ['A'], {})).toBe(0);
+    await status(context(), [], {});
+    expect(out.join('\n')).toContain('1 task is open again');
   });
 
   it('given a limit of time, then a resume names that limit and no other; an average cannot be raised', async () => {
@@ -167,7 +167,7 @@ describe('a loop that is over', () => {
     await loopsList(context(), [], {});
     expect(out.join('\n')).toMatch(/^shop +taken back +0\/1 /);
     await status(context(), [], {});
-    expect(out.join('\n')).toContain('1 task open again since then (ralph undo)');
+    expect(out.join('\n')).toContain('1 task is open again since then (ralph undo, ralph task retry)');
     await show(context(), ['A'], {});
     expect(out.join('\n')).toContain('open, opened again, not tried since');
   });

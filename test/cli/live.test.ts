@@ -101,8 +101,8 @@ describe('one loop, several processes', () => {
       const { live, words, gone } = await hanging(place);
       const second = await place.ralph(words);
       expect(second.code).toBe(9);
-      expect(second.stderr).toMatch(/^ralph: this loop is held by process \d+ on \S+ since \d{4}-/m);
-      expect(second.stderr).toContain(`process ${live.child.pid} on ${hostname()} since`);
+      expect(second.stderr).toMatch(/^ralph: process \d+ on \S+ works on this loop since \d{4}-/m);
+      expect(second.stderr).toContain(`process ${live.child.pid} on ${hostname()} works on this loop since`);
       expect(second.stdout).toBe('');
       expect((await place.ralph(['status'])).stdout).toContain(`process ${live.child.pid} on ${hostname()}`);
       live.child.kill('SIGTERM');

@@ -10,7 +10,7 @@ import { asks, claims, inScratch, runScript, type Scratch, scripted } from './ki
 const standing = async (place: Scratch, cwd = place.project): Promise<readonly string[]> => {
   const told = await place.ralph([], { cwd });
   expect(told.code).toBe(0);
-  expect(told.stdout).toContain('ralph run "GOAL" | FILE');
+  expect(told.stdout).toContain('ralph run FILE');
   return told.stdout.trimEnd().split('\n\n').at(-1)!.split('\n');
 };
 

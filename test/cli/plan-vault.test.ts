@@ -58,6 +58,11 @@ it.concurrent('a plan in a folder of its own among the approved ones is carried 
     expect([sent(place), readdirSync(vault(place, 'Done')).sort()]).toEqual([['create_post'], ['a.md', 'b.md']]);
     expect(existsSync(note(place, 'letter'))).toBe(false);
     expect(existsSync(vault(place, 'Approved/.trash/c.md'))).toBe(true);
+    for (const words of [
+      ['status', 'a'],
+      ['loops', 'list'],
+    ])
+      expect((await place.ralph(words)).stdout).toContain(vault(place, 'Done/a.md'));
     const { stdout } = await place.ralph(['explain', 'a']);
     expect(stdout).toContain('tool create_post; next in order');
     expect(stdout).toContain('did it with the tool create_post');

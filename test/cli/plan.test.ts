@@ -330,12 +330,15 @@ describe('ralph plan lint', () => {
     expect(await lint(context, ['vault/Plans/a.md'], {})).toBe(0);
     const config = join(dirname(place.root), '.config/ralph/mcp.json');
     const missing = `No MCP server is called "email-mcp": there is no ${config}.`;
-    expect([out, said]).toEqual([[], [`note: ${missing}`, 'a.md can run as soon as what is missing is there.']]);
+    expect([out, said]).toEqual([
+      [],
+      [`note: ${missing}`, 'a.md is in order; it can run as soon as what is missing is there.'],
+    ]);
     mkdirSync(dirname(config), { recursive: true });
     writeFileSync(config, JSON.stringify({ mcpServers: { 'email-mcp': { command: 'x' } } }));
     said.length = 0;
     expect(await lint(context, ['vault/Plans/a.md'], {})).toBe(0);
-    expect([out, said]).toEqual([[], ['a.md can run.']]);
+    expect([out, said]).toEqual([[], ['a.md is in order.']]);
   });
 });
 

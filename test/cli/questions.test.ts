@@ -87,11 +87,11 @@ describe('questions of several folders', () => {
       await askedIn(place, 'one', 'two');
       const inOne = await place.ralph(['inbox'], { cwd: join(place.project, 'one') });
       expect(inOne.stdout).toMatch(
-        /^This folder:\n[\s\S]*answer one\/E1[\s\S]*\n\S*\/project\/two:\n[\s\S]*answer two\/E1/,
+        /^This folder:\n[\s\S]*answer one\/E1[\s\S]*\n\S*\/project\/two:\n {2}\? two\/E1 \(stuck, [^\n]*\n$/,
       );
       const inTwo = await place.ralph(['inbox'], { cwd: join(place.project, 'two') });
       expect(inTwo.stdout).toMatch(
-        /^This folder:\n[\s\S]*answer two\/E1[\s\S]*\n\S*\/project\/one:\n[\s\S]*answer one\/E1/,
+        /^This folder:\n[\s\S]*answer two\/E1[\s\S]*\n\S*\/project\/one:\n {2}\? one\/E1 \(stuck, [^\n]*\n$/,
       );
     }));
 
@@ -161,6 +161,23 @@ describe('a question that is answered already', () => {
 });
 
 describe.skipIf(!isInstalled('tmux'))('at a terminal (needs tmux)', () => {
+  it('given a second question while the first stands, then one line says so, and the prompt counts it', () =>
+    inScratch(async place => {
+      const escalate = { type: 'stuck', summary: 'Which card?', context: '', options: ['this'], question: '' };
+      const steps = [{ escalate }];
+      scripted(place, ['US-001', 'US-002'], [{ steps }, { steps }]);
+      const line = `${quoted([pinnedNode, binary, ...runScript, '--yes'])}; exec cat`;
+      const terminal = openTerminal(place, place.root, line, 80);
+      try {
+        await terminal.shows('? E2 US-002 waits too (stuck): 2 questions');
+        await terminal.shows('E1 US-001 stuck, 1 more waits (1, c, s, r, a, ?) >');
+        terminal.keys('s', 'Enter');
+        await terminal.shows('E2 US-002 stuck (1, c, s, r, a, ?) >');
+      } finally {
+        terminal.end();
+      }
+    }));
+
   it.each([80, 60])('given %i columns, then Enter brings the question back, and ? all of it', columns =>
     inScratch(async place => {
       const context = question().context;
@@ -169,11 +186,11 @@ describe.skipIf(!isInstalled('tmux'))('at a terminal (needs tmux)', () => {
       const line = `${quoted([pinnedNode, binary, ...runScript, '--yes'])}; exec cat`;
       const terminal = openTerminal(place, place.root, line, columns);
       try {
-        await terminal.shows('E1 (Enter = read it again) >');
+        await terminal.shows('E1 US-001 stuck (1, c, s, r, a, ?) >');
         expect(terminal.screen()).toContain('1 = that option, c = your own words, s = skip it');
         expect(terminal.screen()).not.toContain('| detail 60 of');
         terminal.keys('Enter');
-        await terminal.shows(/read it again\) >\s+\? E1 needs you \(stuck, US-001\): Which card\?/);
+        await terminal.shows(/a, \?\) >\s+\? E1 needs you \(stuck, US-001\): Which card\?/);
         expect(terminal.screen()).not.toContain('| detail 60 of');
         terminal.keys('?', 'Enter');
         await terminal.shows('| detail 60 of');

@@ -119,7 +119,7 @@ describe('the example session of seed 003', () => {
         const card = await shows('Press Enter to start, Ctrl-C to leave');
         expect(card).not.toContain('…');
         tmux('send-keys', '-t', 'seed', 'Enter');
-        const asked = await shows('E1 (Enter = read it again) >');
+        const asked = await shows('E1 US-002 deviation (1-3, c, s, r, a, ?) >');
         expect(asked).toMatch(
           /\? E1 needs you \(deviation, US-002\): The story names an endpoint that\n {4}is deprecated\n/,
         );

@@ -60,6 +60,7 @@ describe('the table of settings', () => {
       group: 'checks',
     });
     expect(row('onEscalation')?.description).toMatch(/ \(wait\|skip\|exit\)$/);
+    expect(row('maxIterations')?.description).toMatch(/ \(preset 50; goal, plan 10; prompt 100; review 60\)$/);
     expect(row('requireChecks')).toMatchObject({ flags: '--require-checks', repeatable: undefined });
   });
 
@@ -74,6 +75,11 @@ describe('the table of settings', () => {
     expect(flags).toContain('--checkpoint-interval <number>');
     expect(flags).toContain('--model <model>');
     expect(flags).not.toContain('--rounds <number>');
+  });
+
+  test('help of a command that has one mode says the presets of that mode', () => {
+    const row = settingFlags(rulesOf('review').flags, ['review']).find(one => one.flags.startsWith('-n'));
+    expect(row?.description).toMatch(/ \(preset 60\)$/);
   });
 });
 

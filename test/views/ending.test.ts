@@ -33,7 +33,9 @@ describe('a loop that ended', () => {
     const { exitCode, sentence } = endingOf(ended('goal_achieved', new Story()).state);
     expect([exitCode, sentence]).toEqual([
       0,
-      expect.stringMatching(/^It was done, but 2 tasks open again since then \(ralph undo\)\. 0\/2 tasks done/),
+      expect.stringMatching(
+        /^It was done, but 2 tasks are open again since then \(ralph undo, ralph task retry\)\. 0\/2 tasks done/,
+      ),
     ]);
   });
 

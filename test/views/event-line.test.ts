@@ -26,3 +26,13 @@ it('given a check that printed 40 lines, then its last 15 are shown, and the com
 });
 
 it('given 15 lines, then they are all there is', () => expect(shown(15).split('\n')).toHaveLength(15));
+
+it('given a line that was almost a claim, then a person hears that there is none, and the advice stays in the prompt', () => {
+  const because = 'No claim of US-001 was read: a line looks like one and is not. When it is complete, write this …';
+  const near = { type: 'signal.read', at: 0, iteration: 1, task: 'US-001', signal: 'done', text: '', because } as const;
+  const line = (event: Event) => eventLine(event, state, { done: '+', failed: 'x' })?.text;
+  expect(line({ ...near, accepted: false })).toBe(
+    'x the agent wrote no line "Task US-001 complete" of its own; its next prompt shows how',
+  );
+  expect(line({ ...near, accepted: false, text: 'US-002' })).toContain(because); // another task was claimed
+});

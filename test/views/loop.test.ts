@@ -6,7 +6,7 @@ import { evolve } from '../../src/modes/evolve.ts';
 import { fullLoopView, livenessOf, loopView } from '../../src/views/loop.ts';
 
 import { holderOf, loopStarted } from '../contracts/store.ts';
-import { claims, Story } from '../core/given.ts';
+import { claims, Story, says, spec } from '../core/given.ts';
 
 const task = { id: 'T1', title: 'One', description: '', criteria: [], dependsOn: [], done: false, skipped: false };
 const begun: readonly Event[] = [
@@ -118,5 +118,15 @@ describe('one word for how a loop stands', () => {
     const skipped = folded({ type: 'task.skipped', at: 8_000, task: 'T1', because: '' } as Event);
     const over = evolve(skipped, { type: 'loop.ended', at: 9_000, reason: 'goal_achieved', because: '' });
     expect(seen(over, undefined).state).toBe('stopped');
+  });
+
+  it('given a question, then a loop that works on is not called healthy, and says why', () => {
+    const story = new Story({}, [spec('A'), spec('B')]);
+    story.iteration('A', says('<escalate type="deviation">\n<question>Which?</question>\n</escalate>'));
+    story.begin('B');
+    expect(seen(story.state)).toMatchObject({
+      state: 'running',
+      health: { state: 'degraded', because: '1 question waits for you' },
+    });
   });
 });

@@ -11,7 +11,7 @@ const metricsOf = (events: readonly Event[]): Metrics => {
 };
 
 it('given an empty ledger, then everything is 0 and nothing is divided by it', () => {
-  expect(Object.values(metricsOf([]))).toEqual(Array.from({ length: 15 }, () => 0));
+  expect(Object.values(metricsOf([]))).toEqual(Array.from({ length: 18 }, () => 0));
 });
 
 it('given a loop with every kind of iteration, then each is counted where it belongs', () => {
@@ -44,6 +44,9 @@ it('given a loop with every kind of iteration, then each is counted where it bel
     checks_passed: 1,
     checks_failed: 1,
     claims_refused: 2,
+    merges: 0,
+    merges_refused: 0,
+    merge_conflicts: 0,
     escalations: 1,
     tasks_closed: 1,
     success_rate: 5 / 7,

@@ -83,7 +83,17 @@ export function refuseImpossible(config: Config, { repository, filters }: Reposi
       `${isParallel ? '--parallel' : '--rollback-after'} needs checkpoints.`,
       repository === undefined ? 'They need a git repository: git init.' : 'Leave --no-checkpoints out.',
     );
-  if (isParallel && filters.length > 0)
+  if (isParallel) refuseParallel(config, filters);
+}
+
+/** Its tasks meet in commits, which run no filter. */
+function refuseParallel({ noCommit }: Config, filters: RepositoryInfo['filters']): void {
+  if (noCommit)
+    throw new UsageError(
+      '--parallel makes a commit of every task that is done, on a branch of its own: it cannot work with --no-commit.',
+      'Leave --no-commit out (your own branch stays as it is until you merge), or leave --parallel out.',
+    );
+  if (filters.length > 0)
     throw new UsageError(
       `--parallel would commit files that stand behind a filter without it: ${filters.slice(0, 5).join(', ')}.`,
       'Say --worktree without --parallel: its commits run the filter.',

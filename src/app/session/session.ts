@@ -125,7 +125,8 @@ export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Prom
   );
 }
 
-async function chosenLoop(prepared: Prepared, ledger: Ledger): Promise<Earlier | undefined> {
+/** The one that the command means, as things stand. */
+export async function chosenLoop(prepared: Prepared, ledger: Ledger): Promise<Earlier | undefined> {
   const { resumes, flags } = prepared;
   if (resumes !== undefined) return { type: 'open', state: (await stateOf(ledger, resumes)).state };
   if (flags['new'] === true) return undefined;
@@ -194,7 +195,6 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   if (doubted !== undefined) return { type: 'declined', gate: doubted };
   const start: Gate = { id: 'start', prepared, loop, name, state };
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
-  for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
   const workspace =
     state === undefined
       ? await create(prepared, ledger, host, chosen)
@@ -205,6 +205,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     await workspace.discard();
     return { type: 'declined', gate };
   }
+  for (const notice of instructionNotices(prepared)) announce(`note: ${notice}`);
   if (state === undefined) await prepared.modeSession.beforeFirst?.(prepared.path, loop, announce);
   const settle = watchSettings(prepared.home, prepared.env);
   const attendance = host.attend(prepared, loop);

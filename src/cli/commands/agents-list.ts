@@ -26,6 +26,9 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
     if (one.installed === null) context.print(`          ${one.install}`);
     else if (one.name !== 'scripted') context.print(`          ${one.installed}`);
   }
+  context.say(
+    'can: steer = hears ralph tell at once; interactive = takes the terminal; usage = reports tokens or cost',
+  );
   for (const words of agents.flatMap(one => proofWords(one.name, one.proof) ?? [])) context.say(words);
   return 0;
 }

@@ -71,7 +71,10 @@ async function agreed({ say }: Context, found: readonly OpenQuestion[], flags: F
     );
   if (flags['yes'] === true) return true;
   if (process.stdin.isTTY !== true)
-    throw new UsageError(`${found.length} questions are like that one.`, 'Answer them all with --yes, or name some.');
+    throw new UsageError(
+      `${plural(found.length, 'question')} ${found.length === 1 ? 'is' : 'are'} like that one.`,
+      'Answer them all with --yes, or name some.',
+    );
   return confirm(`Answer all ${found.length} alike? Press Enter for yes, Ctrl-C to leave `);
 }
 

@@ -1,8 +1,9 @@
 // `ralph demo`: a whole loop in a scratch folder that it removes, with an agent that only plays a script.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { openLedger } from '../../app/app.ts';
 import { type Prepared, prepareLoop, refuseFewFiles } from '../../app/session/prepare.ts';
 import { makeRepository } from '../../app/session/repository.ts';
@@ -11,6 +12,7 @@ import type { Answer, Escalation, Event } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { UsageError } from '../../text/errors.ts';
 import { formatDuration, formatUsd } from '../../text/format.ts';
+import { shellWord } from '../../text/text.ts';
 import type { Context, Flags, Words } from '../context.ts';
 import { type LiveView, liveView } from '../live.ts';
 import { attendTerminal, sayEnding, terminalHost } from '../run-host.ts';
@@ -201,7 +203,7 @@ async function play(
     const chain = verified.ok ? `${verified.events} events verify` : 'chain is BROKEN';
     context.say(costChart(state, style));
     context.say(hanging('  ', accountOf(state, Date.now() - began, chain), style.columns()));
-    context.say(whatNext(state, style));
+    context.say(whatNext(state, context, style));
   }
   return code;
 }
@@ -220,7 +222,25 @@ function accountOf(state: State, tookMs: number, chain: string): string {
     .concat('.');
 }
 
-function whatNext({ checkpoints }: State, style: Style): string {
+/** Where Ralph itself lies, from the bundle and from the source. */
+const rootFolder = (): string | undefined =>
+  ['..', '../../..']
+    .map(path => fileURLToPath(new URL(path, import.meta.url)).replace(/\/$/, ''))
+    .find(path => existsSync(join(path, 'bin', 'ralph')));
+
+/** The line that makes `ralph` a command of this terminal, where no folder of PATH has it. */
+function pathLine(root: string, { env, directory }: Context): readonly string[] {
+  const folders = (env['PATH'] ?? '').split(delimiter);
+  const bin = join(root, 'bin');
+  if (folders.some(folder => existsSync(join(folder, 'ralph')))) return [];
+  const named = directory === root ? '"$PWD/bin:$PATH"' : `${shellWord(bin)}:"$PATH"`;
+  return [`  export PATH=${named}  # first: ralph is not on your PATH`];
+}
+
+function whatNext({ checkpoints }: State, context: Context, style: Style): string {
+  const root = rootFolder();
+  const isHere = root === undefined || root === context.directory;
+  const page = (path: string): string => (isHere ? path : join(root, path)).padEnd(25);
   const back = [
     '  ralph diff                # what a loop of yours changed',
     '  ralph undo                # takes its last iteration back; --dry-run shows it',
@@ -228,12 +248,13 @@ function whatNext({ checkpoints }: State, style: Style): string {
   return [
     '',
     style.paint('strong', 'What next'),
+    ...(root === undefined ? [] : pathLine(root, context)),
     '  ralph doctor              # which agents are installed and logged in',
     "  ralph run PRD.json --agent claude --verify 'YOUR TESTS'  # or codex, gemini",
     ...(checkpoints.made === 0 ? [] : back),
     '  ralph help run            # limits, checks, what happens on a question',
-    '  docs/formats/prd.md       # how to write a PRD.json',
-    '  docs/agents.md            # about each agent; any program of yours can be one',
+    `  ${page('docs/formats/prd.md')} # how to write a PRD.json`,
+    `  ${page('docs/agents.md')} # about each agent; any program of yours can be one`,
   ].join('\n');
 }
 

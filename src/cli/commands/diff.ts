@@ -117,11 +117,12 @@ function ofIteration(loop: CheckpointedLoop, text: string): PatchSpan {
   return made.isFork || before === undefined ? spanOf(loop, made) : spanBetween(loop, before, after);
 }
 
-/** In forks the loop's folder changes by merges, which no checkpoint follows: what is there now is looked at instead. */
+/** Merges of forks are in no checkpoint, nor are the marks of the document after an undo: then what is there now is looked at. */
 async function sinceStart(loop: CheckpointedLoop): Promise<PatchSpan> {
   const { list, state } = loop;
   const first = presentRow(loop, list.rows[0]?.number ?? 1);
-  if (!state.settings.worktreePerTask) return spanBetween(loop, first.number, list.current ?? first.number);
+  if (!state.settings.worktreePerTask && !list.isRestored)
+    return spanBetween(loop, first.number, list.current ?? first.number);
   return { from: first.commit, to: await commitOfNow(loop), words: `checkpoint ${first.number} to now` };
 }
 

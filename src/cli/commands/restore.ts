@@ -1,4 +1,5 @@
 // `ralph undo` and `ralph checkpoint restore`: what will happen, a yes, what happened, and how to take it back.
+import { basename } from 'node:path';
 import {
   isNothing,
   type Preview,
@@ -8,13 +9,13 @@ import {
   restoreRequest,
 } from '../../app/restore.ts';
 import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
-import type { RestoreDue, State } from '../../core/state.ts';
+import { hasUserDocument, type RestoreDue, type State } from '../../core/state.ts';
 import { allTasks, mayHaveHappened, type TaskThen } from '../../core/task.ts';
 import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
 import { standingCount } from '../../views/checkpoints.ts';
-import { reopenLine } from '../../views/ending.ts';
+import { newLoop, reopenLine } from '../../views/ending.ts';
 import { checkpointsOf, countOf, rowWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, senderOf, type Words } from '../context.ts';
 import { confirm, fitted, hanging, makeStyle, plain, type Style } from '../terminal.ts';
@@ -60,6 +61,12 @@ const countWords = (counts: Counts, verb: 'done' | 'to do', overwrite: boolean):
   return [`${plural(written, 'file')} ${write}`, `${deleted} ${remove}`, ...yours].join(', ');
 };
 
+/** The document is no file of the checkpoint: Ralph writes the tasks into it as they are then. */
+const documentWords = (state: State): string =>
+  hasUserDocument(state) && state.settings.policy.documentShows !== 'nothing'
+    ? `; ${plain(basename(state.loop.document))} will show it`
+    : '';
+
 /** What an action did in the world is not in the files. */
 const hasActed = ({ tasks }: State): boolean => [...allTasks(tasks)].some(mayHaveHappened);
 
@@ -76,7 +83,10 @@ function announcement(
     hanging('', `${title}, to ${plain(rowWords(to))}.`, style.columns()),
     line('files', countWords(counts, 'to do', overwrite)),
     ...pathLines(plan, style),
-    line('tasks', codeOnly ? 'left alone (--code-only)' : tasksLine(tasks)),
+    line(
+      'tasks',
+      codeOnly ? 'left alone (--code-only)' : `${tasksLine(tasks)}${tasks.length === 0 ? '' : documentWords(state)}`,
+    ),
     ...(hasActed(state) ? [line('actions', 'stay done: what a plan did in the world cannot be taken back')] : []),
     ...(state.settings.commits ? [line('commits', 'stay: git status will show the difference as changes')] : []),
     line('counters', 'go on: iterations, cost and time are never given back'),
@@ -113,7 +123,8 @@ function nextWords({ state, isHeld, row }: CheckpointedLoop, { tasks = [] }: Rew
     return state.control.paused === undefined ? undefined : `ralph resume ${row.name}`;
   if (state.control.ended?.reason !== 'goal_achieved') return reopenLine(state) ?? `ralph resume ${row.name}`;
   const isOpen = tasks.some(one => one.status === 'pending');
-  return isOpen ? 'the command that you started it with; it begins a new loop' : undefined;
+  if (!isOpen) return undefined;
+  return state.mode.achieved === undefined ? `ralph resume ${row.name}` : newLoop;
 }
 
 /** Where nobody can be asked, the yes must be said by a flag. */
@@ -165,7 +176,10 @@ async function carryOut(
     context.say('Dry run: nothing was changed.');
     return 0;
   }
-  if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) return 130;
+  if (!(await agreed('Press Enter to do it, Ctrl-C to leave ', flags))) {
+    context.say('Nothing was changed.');
+    return 130;
+  }
   const done = await rewind(loop, senderOf(context), order);
   report(context, loop, order, done);
   return printed(done);

@@ -14,7 +14,7 @@ import type { LeaseState, LoopRow } from '../../ledger/ledger.ts';
 import { evolve } from '../../modes/evolve.ts';
 import { openRun } from '../../modes/registry.ts';
 import { UsageError } from '../../text/errors.ts';
-import { higherLimit, raisedLimit } from '../../views/ending.ts';
+import { higherLimit, raisedLimit, reopenLine } from '../../views/ending.ts';
 import {
   type Context,
   configuredRun,
@@ -134,7 +134,7 @@ export async function execute(context: Context, [name]: Words, given: Flags): Pr
   const { headless, ...flags } = given;
   const held = headless === true ? undefined : lease;
   await wantedLimits(context, flags); // what cannot be read is said before anything else
-  if (state.control.ended?.reason === 'goal_achieved')
+  if (state.control.ended?.reason === 'goal_achieved' && reopenLine(state) === undefined)
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
   if (held?.alive === true) return unpause(context, row, state, flags);
   const settled = await withRoom(context, state, flags, isInteractive(flags) ? askLine : undefined);

@@ -1,14 +1,20 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
+<<<<<<< HEAD
 import { sessionOf } from '../../core/event.ts';
 import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
+=======
+import { assessHealth } from '../../core/health.ts';
+import { isBusy, type State } from '../../core/state.ts';
+import { progress } from '../../core/task.ts';
+>>>>>>> origin/main
 import { formatDuration } from '../../text/format.ts';
-import { visible } from '../../text/text.ts';
-import { endingOf } from '../../views/ending.ts';
+import { endingOf, isTakenBack } from '../../views/ending.ts';
 import { healthOf, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
 import { windowWords } from '../../views/words.ts';
 import { type Context, type Flags, loopOf, printJson, type Words } from '../context.ts';
 import { liveLine } from '../live.ts';
-import { questionCard, shownCard } from '../questions/card.ts';
+import { aboutWords } from '../output/about.ts';
+import { questionCard, questionLine, shownCard } from '../questions/card.ts';
 import { folded, makeStyle, type Style } from '../terminal.ts';
 
 function workWords(state: State, now: number): string {
@@ -30,7 +36,7 @@ function openLines(state: State, liveness: Liveness, process: string, style: Sty
     liveLine(state, now, { dot: style.marks.dot, workedUntil: isAlive ? now : state.spend.countedUntil }),
     ...(isAlive && isBusy(state) ? [`at work    ${workWords(state, now)}`] : []),
     `process    ${process}`,
-    ...(isAlive && (isBusy(state) || health.state !== 'healthy')
+    ...(isAlive && (isBusy(state) || assessHealth(state, now).state !== 'healthy')
       ? [`health     ${health.state}: ${health.because}`]
       : []),
     ...Object.entries(state.performers.permissionModes ?? {}).map(([name, mode]) => `may do     ${name}: ${mode}`),
@@ -48,7 +54,7 @@ function workerWords(liveness: Liveness): string | undefined {
 }
 
 function nobodyWords({ questions, loop }: State): string {
-  const then = questions.open.length > 0 ? 'answer below, then' : 'go on:';
+  const then = questions.open.length > 0 ? 'answer first (ralph inbox), then' : 'go on:';
   return `NONE: no process works on it; ${then} ralph resume ${loop.name}`;
 }
 
@@ -61,9 +67,8 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const working = workerWords(liveness);
   const isAlive = working !== undefined;
   const worker = working ?? nobodyWords(state);
-  const standing = `${loopWords(state, liveness)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
-  const about = hasUserDocument(state) ? row.document : visible(state.loop.goal);
-  const what = folded(`${row.name}  ${standing}  (${about})`, process.stdout);
+  const standing = `${loopWords(state, liveness)}${leftOutWords(state)}${state.control.paused && !isAlive && !state.control.ended ? ', paused' : ''}`;
+  const what = folded(`${row.name}  ${standing}  (${aboutWords(state, row.document)})`, process.stdout);
   context.out(`${style.paint('strong', row.name)}${what.slice(row.name.length)}`);
   const ending = endingOf(state);
   const lines = state.control.ended
@@ -71,12 +76,37 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
     : openLines(state, liveness, worker, style);
   for (const line of lines) context.print(`  ${line}`);
   if (state.control.ended || state.questions.open.length === 0) return 0;
-  for (const escalation of state.questions.open)
-    context.out(process.stdout.isTTY ? shownCard(escalation, row.name, style) : questionCard(escalation, style));
-  context.print(`  ${ending.next.at(-1) ?? ''}`);
+  printQuestions(context, state, style, ending.next.at(-1) ?? '');
   return 0;
+}
+
+/** One is shown whole; several in a line each, so that how the loop stands is still on the screen. */
+function printQuestions(context: Context, { questions: { open }, loop }: State, style: Style, answer: string): void {
+  const [only, ...others] = open;
+  if (only !== undefined && others.length === 0) {
+    context.out(process.stdout.isTTY ? shownCard(only, loop.name, style) : questionCard(only, style));
+    context.print(`  ${answer}`);
+    return;
+  }
+  for (const one of open) context.out(style.paint('attention', questionLine(one, style)));
+  context.print('  Read and answer them: ralph inbox');
 }
 
 /** How a loop stands, in the word of the read model. */
 export const loopWords = (state: State, liveness: Liveness): string =>
   standingOf(state, liveness, Date.now()).replace('-', ' ');
+
+/** What a completed loop has left out. */
+const leftOutWords = ({ control: { ended }, tasks }: State): string => {
+  const { skipped } = progress(tasks);
+  return ended?.reason === 'goal_achieved' && skipped > 0 ? `, ${skipped} skipped` : '';
+};
+
+/** Why it ended, for lists: nobody may take what was left out, or taken back, for done. */
+export function endedByWords(state: State): string {
+  const { ended } = state.control;
+  if (ended === undefined) return '';
+  if (isTakenBack(state)) return `${progress(state.tasks).open} open again`;
+  const left = leftOutWords(state);
+  return left === '' ? ended.reason.replaceAll('_', ' ') : `done${left}`;
+}

@@ -1,13 +1,16 @@
 // `ralph pause` and `ralph stop`: a loop held back, and ended on purpose.
 
+import type { TerminationReason } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
+import { endWords } from '../../views/words.ts';
 import { type Context, deliveryWords, type Flags, loopOf, sendCommand, type Words } from '../context.ts';
 
 /** Sends `pause` or `stop` to a loop that has not ended, and says what became of it. */
 async function halt(context: Context, name: string | undefined, command: Command): Promise<number> {
   const { row } = await loopOf(context, name, true);
   if (row.reason !== null) {
-    context.say(`Loop ${row.name} has ended already: ${row.reason}.`);
+    const how = endWords({ reason: row.reason as TerminationReason });
+    context.say(`Loop ${row.name} has ended already (${how}): there is nothing to ${command.type}.`);
     return 0;
   }
   const said = deliveryWords[await sendCommand(context, row, [command])];

@@ -4,6 +4,7 @@ import { stateOf } from '../../app/app.ts';
 import { ofLoop, type Subject, taskIn } from '../../app/task-subject.ts';
 import { hasUserDocument, type State } from '../../core/state.ts';
 import { findTask, mayHaveHappened, type Task } from '../../core/task.ts';
+import { mayReopenTasks } from '../../core/termination.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
@@ -27,10 +28,9 @@ function againWords(state: State): string | undefined {
 function refuseEnded(act: Decision['act'], { row, state }: Loop, { id, status }: Task, here: string): void {
   const { name, document } = row;
   const { ended } = state.control;
-  if (ended === undefined) return;
-  const file = visible(basename(document));
-  const reopened = `To have ${id} done again, set it to open in ${file} (as before it was done or skipped), then: ${runWords(here, document)}`;
-  const again = againWords(state) ?? reopened;
+  const isOpen = act === 'retry' || (act === 'skip' && status === 'pending');
+  if (ended === undefined || (isOpen && mayReopenTasks(state))) return;
+  const again = againWords(state) ?? `Have all of it looked at again: ${runWords(here, document)} --new`;
   const over =
     act === 'retry' ? again : `${id} is ${status}: there is nothing to ${act === 'done' ? 'decide' : 'skip'}.`;
   throw new UsageError(
@@ -180,6 +180,7 @@ async function decide(context: Context, [id = '']: Words, flags: Flags, decision
     return heldElsewhere;
   }
   for (const sentence of decision.said(task, row, after)) context.say(sentence);
+  if (after.control.ended !== undefined) context.say(`  Go on: ralph resume ${row.name}`);
   if (outcome === 'decided' && hasUserDocument(state))
     context.say(`  ${visible(basename(row.document))} shows it as soon as the loop goes on.`);
   return 0;

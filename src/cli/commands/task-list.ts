@@ -52,12 +52,16 @@ function printed(line: Line, idColumns: number, columns: number, style: Style): 
 /** `7 tasks: 3 done, 1 at work, 3 open` */
 function countWords({ table, unread, loop }: Subject): string {
   const { counts, size, unverified } = table;
+  const ofDone =
+    unverified === 0 ? '' : ` (${unverified === counts.done ? '' : `${unverified} of them `}${levelWords.unverified})`;
   const named = (['done', 'active', 'pending', 'blocked', 'skipped'] as const)
     .filter(status => counts[status] > 0)
-    .map(status => `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : statusWords[status]}`);
-  const doubts = unverified === 0 ? [] : [`${unverified} ${levelWords.unverified}`];
+    .map(
+      status =>
+        `${counts[status]} ${status === 'active' && isOrphaned(loop) ? 'cut' : statusWords[status]}${status === 'done' ? ofDone : ''}`,
+    );
   const fresh = unread.length === 0 ? [] : [`${unread.length} new`];
-  return `${plural(size + unread.length, 'task')}: ${[...named, ...doubts, ...fresh].join(', ')}`;
+  return `${plural(size + unread.length, 'task')}: ${[...named, ...fresh].join(', ')}`;
 }
 
 const json = ({ loop, path, table, unread }: Subject) => ({

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Look } from '../../app/loops/loops.ts';
 import { formatDuration, plural } from '../../text/format.ts';
-import { endingOf, isTakenBack, reopenLine } from '../../views/ending.ts';
+import { endingOf, isTakenBack, newLoop, reopenLine } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
 import type { Context } from '../context.ts';
 import { type OpenQuestion, openQuestions } from '../questions/open.ts';
@@ -13,14 +13,16 @@ import { folded, oneLine } from '../terminal.ts';
 
 export const commands = `Ralph works with coding agents until it is done and proven, inside your limits.
 
-  ralph demo                see a whole loop in a minute, no key needed
-  ralph run "GOAL" | FILE   a goal, PRD, prompt, checklist; again: resumes
-  ralph init | interview | execute NAME     a project, from brief to end
-  ralph plan approve | run, review FILE, task list    steps; reviewers; tasks
-  ralph status | inbox | answer | pause | resume | stop | tell   watch, steer
-  ralph diff | undo | checkpoint list       what it changed, and the way back
-  ralph report | explain | logs | events | loops list   what happened, why
-  ralph doctor | agents list | help COMMAND     what is installed; every flag
+  ralph demo            a whole loop in a minute, no key
+  ralph run FILE        PRD, checklist, prompt, or "GOAL"; again: resumes
+  ralph status          inbox, answer, tell, pause, resume, stop
+  ralph diff            what it changed; undo, checkpoint list
+  ralph report          explain, logs, events, loops list
+  ralph task list       add, skip, retry, import, export
+  ralph review FILE     reviewers and fixes until all agree
+  ralph init NAME       a project: then interview, execute
+  ralph plan show FILE  steps with tools; approve, run
+  ralph doctor          agents, config, notes; help COMMAND
 `;
 
 /** The newest project of `ralph init` that nobody has been asked about yet. */
@@ -75,7 +77,7 @@ function newsOf({ row: { name }, state }: Look, now: number): readonly string[] 
 function nextOf({ row: { name }, state }: Look): readonly string[] {
   const { ended } = state.control;
   if (ended === undefined) return state.questions.open.length > 0 ? [] : [`Next here: ralph resume ${name}`];
-  if (isTakenBack(state)) return ['Next here: the command that you started it with'];
+  if (isTakenBack(state)) return [`Next here: ${reopenLine(state) ?? newLoop}`];
   if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) return [`All done: ralph report ${name}`];
   return [`Next here: ${reopenLine(state) ?? `ralph report ${name}`}`];
 }

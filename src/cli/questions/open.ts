@@ -1,6 +1,8 @@
 // Open questions of all loops, those of this folder first, and the one that a person means by E1 or LOOP/E1.
 
+import { dirname } from 'node:path';
 import type { Escalation } from '../../core/event.ts';
+import { hasUserDocument } from '../../core/state.ts';
 import type { LoopRow } from '../../ledger/ledger.ts';
 import { UsageError } from '../../text/errors.ts';
 import { anyOf } from '../../text/format.ts';
@@ -10,6 +12,8 @@ import { alreadyAnswered, answerTo } from './answered.ts';
 export interface OpenQuestion {
   readonly row: LoopRow;
   readonly escalation: Escalation;
+  /** Where its loop was started: not the worktree that it may work in. */
+  readonly folder: string;
   /** Its loop belongs to the folder that this command was typed in. */
   readonly isHere: boolean;
   /** Its loop is over: an answer is kept, and changes nothing. */
@@ -27,8 +31,9 @@ export async function openQuestions(context: Context, loop?: string, write = fal
       : [await loops.look(await loops.find(loop, { directory: context.directory, toChange: write }))];
   const found: OpenQuestion[] = [];
   for await (const { row, state } of looks) {
+    const folder = hasUserDocument(state) ? dirname(row.document) : row.directory;
     const [isHere, isLate] = [here.has(row.loop), state.control.ended !== undefined];
-    found.push(...state.questions.open.map(escalation => ({ row, escalation, isHere, isLate })));
+    found.push(...state.questions.open.map(escalation => ({ row, escalation, folder, isHere, isLate })));
   }
   return [...found.filter(one => one.isHere), ...found.filter(one => !one.isHere)];
 }

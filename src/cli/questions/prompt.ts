@@ -2,7 +2,8 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
-import { answerLine, isChoice, isOption } from '../../views/question.ts';
+import { anyOf, plural } from '../../text/format.ts';
+import { answerLine, isChoice, isOption, questionKinds } from '../../views/question.ts';
 import type { LiveView } from '../live.ts';
 import { hanging, type Style } from '../terminal.ts';
 import { questionCard } from './card.ts';
@@ -22,19 +23,16 @@ function countWords(options: number): string {
   return options === 1 ? 'There is only option 1.' : `There are only ${options} options.`;
 }
 
-function readReply(text: string, options: number, onlyChoice: boolean): Reply {
+function readReply(text: string, escalation: Escalation): Reply {
+  const options = escalation.options.length;
   const word = text.trim().toLowerCase();
   if (word === '' || word === '?') return { kind: 'show', isWhole: word === '?' };
   const option = /^[1-9]$/.test(word) ? Number(word) : undefined;
   if (option !== undefined)
     return option <= options ? { kind: 'option', option } : { kind: 'invalid', why: countWords(options) };
   const kind = kinds.find(one => word === one || word === one[0]);
-  if (onlyChoice && kind !== 'skip' && kind !== 'abort')
-    return {
-      kind: 'invalid',
-      why: 'Type a number, s (leave it out) or a (end the loop): nothing is done twice on a guess.',
-    };
-  return kind === undefined ? { kind: 'invalid', why: 'Type a number, c, s, r or a.' } : { kind };
+  const isRefused = isChoice(escalation) && kind !== 'skip' && kind !== 'abort';
+  return kind === undefined || isRefused ? { kind: 'invalid', why: keysLine(escalation) } : { kind };
 }
 
 /** What may be typed: each key and what it does. */
@@ -57,28 +55,47 @@ function keysOf(escalation: Escalation): readonly (readonly [string, string])[] 
   ];
 }
 
+/** The same keys as below the question, and why there are so few. */
+function keysLine(escalation: Escalation): string {
+  const keys = anyOf(keysOf(escalation).map(([key]) => key));
+  const why = isChoice(escalation) ? ' Nothing is done twice on a guess.' : '';
+  return `Type ${keys}; Enter alone shows the question again.${why}`;
+}
+
 /** The question as the screen holds it, or all of it, with what may be typed. */
 function asked(escalation: Escalation, style: Style, isWhole = false): string {
   const keys = keysOf(escalation).map(([key, does]) => `${key} = ${does}`);
   const card = questionCard(escalation, style, isWhole ? undefined : 'type ?');
-  return `${card}\n${style.paint('quiet', hanging('    ', keys.join(', '), style.columns()))}`;
+  return `${card}\n${style.paint('quiet', hanging('    ', [...keys, 'Enter = read it again'].join(', '), style.columns()))}`;
 }
+
+const nameOf = ({ id, task }: Escalation): string => (task === undefined ? id : `${id} ${task}`);
+
+/** `E1 US-002 stuck, 2 more wait (1-2, c, a, ?) > `: what scrolled away must not be needed to answer. */
+function promptLine(escalation: Escalation, waiting: number): string {
+  const keys = keysOf(escalation).map(([key]) => key);
+  const more = waiting === 0 ? '' : `, ${waiting} more ${waiting === 1 ? 'waits' : 'wait'}`;
+  return `${nameOf(escalation)} ${questionKinds[escalation.kind]}${more} (${keys.join(', ')}) > `;
+}
+
+const guidancePrompt = 'Your guidance > ';
 
 /** Asks until the answer can be used. */
 async function replyTo(
   escalation: Escalation,
   lines: Interface,
   stop: AbortSignal,
-  show: (isWhole: boolean) => void,
+  terms: { readonly prompt: () => string; readonly show: (isWhole: boolean) => void },
 ): Promise<Answer> {
+  const { prompt, show } = terms;
   for (;;) {
-    const text = await lines.question(`${escalation.id} (Enter = read it again) > `, { signal: stop });
-    const reply = readReply(text, escalation.options.length, isChoice(escalation));
+    const text = await lines.question(prompt(), { signal: stop });
+    const reply = readReply(text, escalation);
     if (reply.kind === 'invalid') process.stderr.write(`${reply.why}\n`);
     else if (reply.kind === 'show') show(reply.isWhole);
     else if (reply.kind !== 'custom') return reply;
     else {
-      const guidance = (await lines.question('Your guidance > ', { signal: stop })).trim();
+      const guidance = (await lines.question(guidancePrompt, { signal: stop })).trim();
       if (guidance !== '') return { kind: 'text', text: guidance };
     }
   }
@@ -86,16 +103,22 @@ async function replyTo(
 
 export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void) {
   let busy: Promise<unknown> = Promise.resolve();
+  let asking = 0;
+  const waiting = new Set<Escalation>();
   const one = async (escalation: Escalation, loop: string, stop: AbortSignal): Promise<Answer | undefined> => {
+    waiting.delete(escalation);
     if (stop.aborted) return undefined;
+    const prompt = (): string => promptLine(escalation, waiting.size);
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     view.line(asked(escalation, style));
-    const release = view.hold(() => lines.prompt(true));
+    const release = view.hold(() => {
+      if (lines.getPrompt() !== guidancePrompt) lines.setPrompt(prompt());
+      lines.prompt(true);
+    });
     lines.on('SIGINT', onCtrlC);
     try {
-      return await replyTo(escalation, lines, stop, isWhole => {
-        process.stderr.write(`${asked(escalation, style, isWhole)}\n`);
-      });
+      const show = (isWhole: boolean): void => void process.stderr.write(`${asked(escalation, style, isWhole)}\n`);
+      return await replyTo(escalation, lines, stop, { prompt, show });
     } catch {
       // Answered from elsewhere, interrupted, or Ctrl-D: then it stays open for `ralph answer`.
       if (!stop.aborted) view.line(`\n${escalation.id} stays open: ${answerLine(loop, escalation)}`);
@@ -107,7 +130,18 @@ export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void)
   };
   /** One question at a time, in the order they were raised. */
   return (escalation: Escalation, { loop }: State, stop: AbortSignal): Promise<Answer | undefined> => {
-    const turn = busy.then(() => one(escalation, loop.name, stop));
+    if (asking > 0) {
+      waiting.add(escalation);
+      stop.addEventListener('abort', () => waiting.delete(escalation), { once: true });
+      const count = plural(waiting.size + 1, 'question');
+      view.line(`${style.marks.ask} ${nameOf(escalation)} waits too (${questionKinds[escalation.kind]}): ${count}`);
+    }
+    asking += 1;
+    const turn = busy
+      .then(() => one(escalation, loop.name, stop))
+      .finally(() => {
+        asking -= 1;
+      });
     busy = turn;
     return turn;
   };

@@ -7,6 +7,7 @@ import type { Failure } from '../failure.ts';
 import type { Command, InputOf, Question } from '../input.ts';
 import { attemptsMaxOf, isApproved, type LiveIteration, liveIteration, type State } from '../state.ts';
 import { allTasks, findTask, mayHaveHappened, type Task, type TaskSpec, toolOf } from '../task.ts';
+import { mayReopenTasks } from '../termination.ts';
 import { leftOut } from './document-changes.ts';
 import { approvalsOver, closedWith, doneByPerson, raise, taskSkipped } from './questions.ts';
 
@@ -16,7 +17,8 @@ export function taskCommand(
   by: string,
 ): readonly NewEvent[] {
   const task = findTask(state.tasks, id);
-  if (task === undefined || state.control.ended || task.status === 'active') return [];
+  const isOver = state.control.ended !== undefined && !(act !== 'done' && mayReopenTasks(state));
+  if (task === undefined || isOver || task.status === 'active') return [];
   if (act === 'done')
     return task.status === 'done' ? [] : [...closedWith(state, id, by), doneByPerson(id, by, 'ralph task done')];
   if (act === 'skip') {

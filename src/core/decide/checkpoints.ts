@@ -24,7 +24,7 @@ export const committed: Decide<'committed'> = (state, { type: _type, ...facts })
     own === undefined ? '' : `; ${own} is in no commit of this loop: it was not committed when the loop began`;
   const said = `${kept}${never}`;
   const isLeftOut = findTask(state.tasks, facts.task)?.status === 'skipped';
-  const what = `${isLeftOut ? 'left out: ' : ''}${plural(paths, 'file')} committed`;
+  const what = isLeftOut ? 'its mark as left out is committed' : `${plural(paths, 'file')} committed`;
   const because = failed ?? (commit === '' ? `nothing was left to commit${said}` : `${what}${said}`);
   const documentLeft = own === undefined ? undefined : true;
   return [{ type: 'work.committed', ...facts, left: left.slice(0, 100), documentLeft, because }];

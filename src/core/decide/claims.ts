@@ -40,7 +40,8 @@ export function blockIfSpent(state: State, id: string, error?: string, refused?:
   const by = task.spec.attemptsMax === undefined ? ` (${flag})` : ''; // else the document says so itself
   const how = error === undefined ? 'without a proven result' : 'failed';
   const said = error ?? refused;
-  const name = error === undefined ? 'claim' : 'error';
+  const isReview = task.spec.completion === 'findings';
+  const name = error !== undefined ? 'error' : isReview ? 'answer' : 'claim';
   const last = said === undefined ? '' : `; the last ${name}: ${takeCharacters(said.replace(/\s+/g, ' '), 300)}`;
   const because = `${plural(task.attempts, 'attempt')} ${how}, ${attemptsMax} allowed${by}${last}`;
   return [{ type: 'task.blocked', task: id, because }];
@@ -101,6 +102,7 @@ export const dialectOf = ({ settings: { promise, policy } }: State, task: string
   task,
   promise,
   hasBox: policy.claimsBy === 'checkbox',
+  hasReport: policy.progressBy === 'report',
 });
 
 /** What looks like a form of the contract and is none, told so that the next attempt writes it rightly. */
@@ -176,7 +178,8 @@ export function readFindings(ending: Ending): readonly NewEvent[] {
   const { state, live, performed } = ending;
   const { iteration, task } = live;
   const read = readReview(stripControls(performed.message));
-  if ('problem' in read) return [refuse(ending, 'review', '', read.problem), ...blockIfSpent(state, task)];
+  if ('problem' in read)
+    return [refuse(ending, 'review', '', read.problem), ...blockIfSpent(state, task, undefined, read.problem)];
   const { answer } = read;
   const seen = live.documentHash === state.document.hash ? state.document.hash : '';
   const because = `${plural(answer.issues.length, 'issue')} found, confidence ${answer.confidence} %${read.leftOut === undefined ? '' : `; ${read.leftOut}`}`;

@@ -1,6 +1,6 @@
 // The decider: an outside fact or a command becomes events, or nothing. Pure; the engine stores what it says.
 
-import { plural } from '../../text/format.ts';
+import { plural, someOf } from '../../text/format.ts';
 import { takeCharacters } from '../../text/text.ts';
 import type { Event, NewEvent } from '../event.ts';
 import { fold } from '../evolve/evolve.ts';
@@ -136,6 +136,14 @@ const tryAgainWords = ({ settings }: State, isBlocked: boolean): string => {
 const roundRule =
   'A round is over when its agent has written done.md, and counts when spec.md (after the last one tasks.json too) can be used. ';
 
+/** `US-008 waits for US-002, which you left out`. */
+function waitingWords({ tasks }: State, { id, spec }: Task): string {
+  const unmet = spec.dependsOn.filter(one => findTask(tasks, one)?.status !== 'done');
+  const isLeftOut = unmet.length > 0 && unmet.every(one => findTask(tasks, one)?.status === 'skipped');
+  const why = isLeftOut ? 'which you left out' : `which ${unmet.length === 1 ? 'is' : 'are'} not done`;
+  return `${id} waits for ${someOf(unmet)}, ${why}`;
+}
+
 const stalled: Decide<'stalled'> = state => {
   const atMost = boundStop(state);
   if (atMost !== undefined) return askAboutBound(state, atMost.because);
@@ -147,7 +155,8 @@ const stalled: Decide<'stalled'> = state => {
     [...tasks.slice(0, 5).map(task => task.id), ...(tasks.length > 5 ? ['…'] : [])].join(', ');
   const parts = [
     blocked.length > 0 && `blocked: ${name(blocked)} (${blocked[0]?.blockedBecause ?? ''})`,
-    waiting.length > 0 && `waiting for a task that is not done: ${name(waiting)}`,
+    ...waiting.slice(0, 5).map(task => waitingWords(state, task)),
+    waiting.length > 5 && `and ${waiting.length - 5} more wait`,
   ].filter(Boolean);
   const question: Question = {
     kind: 'blocked',
@@ -172,7 +181,7 @@ type DecideCommand<Type extends Command['type']> = (
 const resume: DecideCommand<'resume'> = (state, _command, by, now) => {
   if (state.control.ended)
     return [{ type: 'loop.resumed', by, because: `reopened after ${state.control.ended.reason.replaceAll('_', ' ')}` }];
-  if (state.control.paused) return [{ type: 'loop.resumed', by, because: 'ralph resume' }];
+  if (state.control.paused) return [{ type: 'loop.resumed', by, because: 'the pause is over' }];
   const because = 'ralph resume: no longer waits for a limit or a back-off';
   return isWaiting(state, now) ? [{ type: 'loop.resumed', by, because }] : [];
 };
@@ -182,7 +191,7 @@ const changeLimits: DecideCommand<'limits'> = (state, { limits, settings }, by) 
   const taken = isBounded({ ...state.settings.limits, ...limits }) ? limits : {};
   const keys = [...Object.keys(taken), ...Object.keys(settings ?? {})];
   if (keys.length === 0) return [];
-  const because = `set: ${keys.map(key => settingWords[key] ?? key).join(', ')}`;
+  const because = `${keys.map(key => settingWords[key] ?? key).join(', ')}`;
   const changed: NewEvent = { type: 'limits.changed', limits: taken, by, because, settings };
   return [changed, ...answeredByChange(state, taken, settings, by)];
 };
@@ -264,9 +273,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
   stalled,
   escalate: (state, { question, because }) => raise(state, question, because),
   'taken-over': (state, { by }) =>
-    state.control.ended
-      ? []
-      : [{ type: 'loop.resumed', by, because: 'a new process goes on with the loop', takesOver: true }],
+    state.control.ended ? [] : [{ type: 'loop.resumed', by, because: 'a new process works on it', takesOver: true }],
   end: (state, _input, now) => {
     const termination = evaluateTermination(state, now);
     const isSettled = !isBusy(state) && isWritten(state) && isSaved(state);

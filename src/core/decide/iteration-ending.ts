@@ -27,7 +27,7 @@ import {
 } from '../failure.ts';
 import { shouldHandOff } from '../handoff.ts';
 import type { Performed, Question } from '../input.ts';
-import { movesOn, standstillOf, withEnded } from '../memory.ts';
+import { movesOn, sameErrorsOf, standstillOf, withEnded } from '../memory.ts';
 import { choosePerformer, closedBreaker, resetMsMax, tripsAt } from '../scheduling.ts';
 import { limitFlag } from '../settings.ts';
 import { addUsage, recordUsage } from '../spend.ts';
@@ -243,16 +243,28 @@ export function endIteration(state: State, live: LiveIteration, end: IterationEn
     spentUsdMicros: countedUsdMicros(state.settings, spent),
   };
   const ended = iterationEnded(ending, chance);
+  const after = consequences[ending.outcome](ending, ended);
   const isAboutIt = ({ kind, iteration }: Escalation): boolean => kind === 'health' && iteration === live.iteration;
   return [
     ...usage,
-    ended,
+    isGivenUp(live, after) ? withoutBackoff(ended) : ended,
     ...closeQuestions(state, isAboutIt, 'ralph', 'the iteration has ended'),
     ...recovery(ending),
     ...refusedClaims(ending),
-    ...consequences[ending.outcome](ending, ended),
+    ...after,
   ];
 }
+
+/** The task is blocked or asked about: it has no next try to wait for, and others may go on. */
+const isGivenUp = ({ task }: LiveIteration, after: readonly NewEvent[]): boolean =>
+  after.some(
+    one =>
+      (one.type === 'task.blocked' && one.task === task) ||
+      (one.type === 'escalation.raised' && one.escalation.task === task),
+  );
+
+const withoutBackoff = (ended: Ended): Ended =>
+  ended.waitFor === 'backoff' ? { ...ended, waitUntil: undefined, waitFor: undefined } : ended;
 
 /** What closes a task is a matter of the task. */
 function readEnd(ending: Ending): readonly NewEvent[] {
@@ -379,10 +391,13 @@ function askOrTryAgain(failed: Failed): readonly NewEvent[] {
   const { consecutiveErrorsMax } = limits;
   const isTooMany = consecutiveErrorsMax !== null && after.streaks.errors >= consecutiveErrorsMax;
   if (policy.onErrors === 'ask' && counts && isTooMany) return askAboutFailures(failed);
-  const isStuck = sameErrorsToEscalate !== null && after.streaks.sameErrors >= sameErrorsToEscalate;
+  const isStuck = sameErrorsToEscalate !== null && sameErrorsIn(failed) >= sameErrorsToEscalate;
   if (isStuck && counts && !failsToStart(kind)) return askAboutSameError(failed);
   return blockFailed(failed);
 }
+
+/** In a row in the loop, or of this task alone while others work beside it. */
+const sameErrorsIn = ({ after, live }: Failed): number => Math.max(after.streaks.sameErrors, sameErrorsOf(after, live));
 
 function blockFailed({ state, live, failure }: Failed): readonly NewEvent[] {
   const task = findTask(state.tasks, live.task);
@@ -418,8 +433,9 @@ function askAboutAgent(
   return raise(state, question, because);
 }
 
-function askAboutSameError({ state, live, failure, after }: Failed): readonly NewEvent[] {
-  const times = after.streaks.sameErrors;
+function askAboutSameError(failed: Failed): readonly NewEvent[] {
+  const { state, live, failure } = failed;
+  const times = sameErrorsIn(failed);
   const question = { ...stuck(live, `The same error ${times} times in a row`, failure.detail), subjects: [sameError] };
   const because = `${times} identical errors, ${state.settings.sameErrorsToEscalate} allowed (--stuck-threshold)`;
   return askOrBlock(state, question, because, live);

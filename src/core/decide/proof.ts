@@ -10,6 +10,7 @@ import type { State } from '../state.ts';
 import { allTasks, type Doubt, type Finding, type FindingKind, findTask, type ProofLevel } from '../task.ts';
 import { askOrBlock, blockIfSpent } from './claims.ts';
 import { closeSettledDoubts, raise, stuckOptions, subjectOf } from './questions.ts';
+import { conflictWords } from './standstill.ts';
 
 type Claim = State['claims']['open'][number];
 
@@ -28,7 +29,7 @@ function refusedAgain(state: State, { task, iteration }: Claim, refused: CheckOu
   const { sameErrorsToEscalate: most } = state.settings;
   const { times } = refusalOf(state, task, takeLastCharacters(refused.detail, 2_000));
   if (movesOn(withRefusal(state, { iteration, detail: takeLastCharacters(refused.detail, 2_000) }), task)) return [];
-  const spent = blockIfSpent(state, task);
+  const spent = blockIfSpent(state, task, undefined, `the check "${refused.name}" failed`);
   if (spent.length > 0 || most === null || times < most || refused.silent || triesAnew(state, task)) return spent;
   const question: Question = {
     kind: 'stuck',
@@ -108,7 +109,7 @@ function screened(
   const back =
     restored.length === 0 ? '' : `protected files had been changed and were put back: ${restored.join(', ')}`;
   const said = [refused ? `the claim was not believed: ${describeFindings(doubts)}` : describeFindings(doubts), back];
-  const because = said.filter(part => part !== '').join('\n') || 'nothing was found';
+  const because = said.filter(part => part !== '').join('\n') || 'nothing doubtful was found in its changes';
   return { type: 'proof.screened', iteration, task, doubts: doubts.slice(0, 50), restored, refused, because };
 }
 
@@ -257,15 +258,15 @@ function closedBy(
 const withLevel = (event: NewEvent, isLast: boolean, level: ProofLevel): NewEvent =>
   isLast && event.type === 'check.ended' ? { ...event, level } : event;
 
-export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail }) => {
+export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail, conflict }) => {
   const claim = state.claims.open.find(one => one.iteration === iteration);
   if (claim === undefined) return [];
   const { task } = claim;
   const verified = state.settings.checks.length > 0;
   const level = verified ? claim.level : 'unverified';
   const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
-  const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, because };
-  if (!ok) return [event, ...blockIfSpent(state, task)];
+  const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, conflict, because };
+  if (!ok) return [event, ...blockIfSpent(state, task, undefined, conflict ? conflictWords(conflict) : because)];
   const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';
   return [event, { type: 'task.closed', task, iteration, verified, level, because: why }];
 };

@@ -24,7 +24,7 @@ export const stuckOptions: readonly Option[] = [
 
 /** A question, about a task where one is named; `decide` adds when it was raised. */
 export function raise(
-  { questions }: State,
+  { questions, tasks }: State,
   { kind, performer, findings, subjects, ...said }: Question,
   because: string,
   about?: Pick<LiveIteration, 'task' | 'iteration'>,
@@ -33,6 +33,7 @@ export function raise(
     id: `E${questions.raised + 1}`,
     kind,
     task: about?.task,
+    title: about && takeCharacters(findTask(tasks, about.task)?.spec.title ?? '', 200),
     iteration: about?.iteration,
     performer,
     findings,

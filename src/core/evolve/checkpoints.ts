@@ -1,7 +1,7 @@
 // Folds of checks, merges, checkpoints, restores and commits.
 
 import { type CheckpointMark, type EventOf, nobody, noIteration } from '../event.ts';
-import { refusalEntry, remember, withRefusal, withTree } from '../memory.ts';
+import { refusalEntry, remember, withConflict, withRefusal, withTree } from '../memory.ts';
 import {
   type CheckpointDue,
   markUnsaved,
@@ -109,7 +109,7 @@ export function workCommitted(before: State, { task, failed, documentLeft, head 
 
 export function mergeEnded(state: State, event: EventOf<'merge.ended'>): State {
   const { iteration, task, merged, because } = event;
-  if (!merged) return claimRefused(state, event, because, false);
+  if (!merged) return claimRefused(withConflict(state, iteration, event.conflict), event, because, false);
   return state.settings.checkpoints
     ? queueCheckpoint(state, { kind: 'merge', label: `after the merge of ${task}`, iteration })
     : state;

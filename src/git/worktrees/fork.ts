@@ -39,6 +39,8 @@ export interface ForkRecord {
   readonly unheard?: { readonly conflicts: readonly string[]; readonly changed: boolean };
   /** May hold conflict markers still. */
   readonly conflicted?: readonly string[];
+  /** The tasks that brought the other side of the conflicts. */
+  readonly others?: readonly string[];
   readonly landed?: { readonly iteration: number; readonly commit: string };
 }
 

@@ -44,12 +44,12 @@ async function mergeIntoFork(fork: Fork): Promise<MergedIntoFork | Refusal> {
   const record = await readyRecord(fork);
   if (record === undefined) return refuse(`The fork of ${task} is gone.`);
   const { base, bringing, unheard } = record;
-  if (unheard !== undefined && unheard.conflicts.length > 0) return answer(fork, unheard);
+  if (unheard !== undefined && unheard.conflicts.length > 0) return answer(fork, record);
   const tip = await tipOf(fork);
   if (tip === '') return refuse(`The loop's branch ${options.branch} is gone.`);
   if (bringing === undefined && base === tip) return { ok: true, changed: unheard?.changed ?? false, isMerged: false };
   const brought = await bring(fork, record, tip);
-  return 'ok' in brought ? brought : answer(fork, brought.unheard!);
+  return 'ok' in brought ? brought : answer(fork, brought);
 }
 
 /** What the branch became, into the fork. */
@@ -119,10 +119,25 @@ async function bringingDone(
   }: { readonly tip: string; readonly conflicts: readonly string[]; readonly changed: boolean },
 ): Promise<ForkRecord> {
   const conflicted = [...new Set([...(record.conflicted ?? []), ...conflicts])];
+  const rivals = await tasksThatChanged(fork, { from: record.base, to: tip }, conflicts);
+  const others = [...new Set([...(record.others ?? []), ...rivals])];
   const unheard = { conflicts, changed: changed || record.unheard?.changed === true };
-  const next: ForkRecord = { state: 'ready', base: tip, unheard, conflicted };
+  const next: ForkRecord = { state: 'ready', base: tip, unheard, conflicted, others };
   await fork.remember(next);
   return next;
+}
+
+/** The tasks whose commits changed these files. */
+async function tasksThatChanged(
+  { repository }: Fork,
+  { from, to }: Span,
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const format = '--format=%(trailers:key=Ralph-Task,valueonly,separator=%x2c)';
+  const files = paths.slice(0, namesMax).map(toText);
+  const said = await ask(repository, ['log', '--reverse', format, `${from}..${to}`, '--', ...files]);
+  return said.ok ? [...new Set(said.text.split('\n').filter(task => task !== ''))] : [];
 }
 
 /** Every step can be done again: the merge is made of two commits, and files are overwritten by force. */
@@ -178,7 +193,7 @@ async function withMarkers(directory: string, paths: readonly string[]): Promise
 
 async function answer(
   { directory, ref }: Fork,
-  { conflicts, changed }: NonNullable<ForkRecord['unheard']>,
+  { unheard: { conflicts, changed } = { conflicts: [], changed: false }, others = [] }: ForkRecord,
 ): Promise<MergedIntoFork> {
   if (conflicts.length === 0) return { ok: true, changed, isMerged: false };
   const both = await withMarkers(directory, conflicts);
@@ -194,7 +209,7 @@ async function answer(
       `Others changed or deleted the same files meanwhile: ${shownList(one, namesMax)} ${are}; your side is in git show ${ref}:PATH.`,
     );
   }
-  return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText) };
+  return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText), others };
 }
 
 type LoopForks = Pick<Fork, 'repository' | 'options' | 'memory'>;
@@ -223,8 +238,10 @@ async function mergeFork(fork: Fork, order: CommitSubject): Promise<MergedFork> 
     return refuse(`The branch ${options.branch} moved since ${task} was merged with it.`, 'Merge again.');
   }
   const open = await withMarkers(fork.directory, record.conflicted ?? []);
-  if (open.length > 0)
-    return refuse(`Conflict markers are left in ${open.slice(0, 20).map(shown).join(', ')}; resolve them.`);
+  if (open.length > 0) {
+    const left = refuse(`Conflict markers are left in ${open.slice(0, 20).map(shown).join(', ')}; resolve them.`);
+    return { ...left, conflicts: open.map(toText), others: record.others };
+  }
   const taken = await treeOfFork(fork, await placeIn(repository, fork.directory), tip);
   if (!taken.ok) return taken;
   const isEmpty = taken.text === (await revision(repository, `${tip}^{tree}`));

@@ -1,7 +1,8 @@
 // One open database with the settings that durability needs, and the guard that it is still the file at its path.
-import { type Stats, statSync, truncateSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { StoreFailure, StoreFailureKind } from '../ledger.ts';
 import { frameHeaderBytes, walHeaderBytes } from './files.ts';
 
@@ -17,8 +18,31 @@ export interface EventRow {
   readonly hash: string;
 }
 
+const isWritable = (folder: string): boolean => {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Where nothing can be written SQLite cannot make the log that it reads with; a database without one is whole as it is. */
+function readableAs(path: string, readOnly: boolean): string | URL {
+  if (!readOnly || isWritable(dirname(path))) return path;
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  if ((log?.size ?? 0) > 0) return path;
+  const url = pathToFileURL(path);
+  url.searchParams.set('immutable', '1');
+  return url;
+}
+
 export function openDatabase(path: string, readOnly: boolean, busyMsMax = defaultBusyMsMax): DatabaseSync {
-  const database = new DatabaseSync(path, { readOnly, timeout: busyMsMax, enableForeignKeyConstraints: true });
+  const database = new DatabaseSync(readableAs(path, readOnly), {
+    readOnly,
+    timeout: busyMsMax,
+    enableForeignKeyConstraints: true,
+  });
   try {
     if (!readOnly) {
       if (database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] !== 'wal')
@@ -219,6 +243,8 @@ const kindByCode: Readonly<Record<number, StoreFailureKind>> = {
   26: 'corrupt', // NOTADB
 };
 
+const cannotOpen = 14;
+
 const kindBySystemCode: Readonly<Record<string, StoreFailureKind>> = {
   EROFS: 'readonly',
   EACCES: 'readonly',
@@ -266,6 +292,8 @@ export function isUniqueViolation(error: unknown): boolean {
 export function failureOf(error: unknown, path: string): StoreFailure | undefined {
   if (error instanceof StoreFailed) return error.failure;
   if (isSqliteError(error)) {
+    if (error.errcode === cannotOpen && !isWritable(dirname(path)))
+      return failure('readonly', path, `${dirname(path)} cannot be written, and its log can only be read where it can`);
     const kind = kindByCode[error.errcode & 0xff];
     return kind && failure(kind, path, `${path}: ${error.message} (SQLite code ${error.errcode})`);
   }

@@ -1,6 +1,6 @@
 // Creates new databases: the schema in one batch, put in place whole.
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Migration } from 'kysely/migration';
@@ -44,7 +44,12 @@ export async function createDatabase(target: Target): Promise<void> {
 
 /** Step by step, because Node's recursive mkdir tells a read-only file system as a missing folder. */
 function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
+  const there = statSync(folder, { throwIfNoEntry: false });
+  if (there?.isDirectory() === false) {
+    const hint = 'Set RALPH_HOME to a folder of yours, or unset it.';
+    throw new StoreFailed({ kind: 'readonly', detail: `${folder} is a file, not a folder`, hint });
+  }
+  if (there !== undefined) return;
   makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });

@@ -29,7 +29,7 @@ export interface Standstill extends Repetition {
 const windowSteps = 16;
 
 /** After so many iterations in a row the next prompt is told, then a person is asked. */
-const patience = {
+export const patience = {
   /** The same error. */
   error: { told: 2, asks: 3 },
   /** Files that were there before, and none that are new. */
@@ -188,7 +188,7 @@ const sameError: Rule = steps => {
   const alike = run(steps, ({ step, moved }) => withoutDigits(step.error ?? '') === withoutDigits(error) && !moved);
   const isAlike = alike > patience.error.asks && !goesOneWay(known(steps.slice(-alike).map(one => one.step.error)));
   const times = isAlike ? alike : count;
-  return found('same-error', times, patience.error, `the same error ${times} times in a row: ${error}`);
+  return found('same-error', times, patience.error, `the same error ${times} times in a row`);
 };
 
 /** Between two returns it may have looked on; only files that were never there before are another way. */

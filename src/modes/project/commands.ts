@@ -58,7 +58,7 @@ export async function execute(context: Context, [name = '']: Words, flags: Flags
   if (!existsSync(tasks))
     throw new UsageError(
       `The project ${name} has no tasks.json yet.`,
-      `Let agents work it out with you: ralph interview ${name}`,
+      `Let agents work it out with you: ralph interview ${name}   Or write it yourself: docs/formats/tasks.md`,
     );
   await refuseBrokenPrompt(context, 'execute');
   const { iterations, maxIterations, ...rest } = flags;

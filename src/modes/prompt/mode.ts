@@ -140,6 +140,6 @@ export const promptMode: Mode = {
   words: {
     work: ({ path }) => ['prompt', path],
     nothingLeft: (path, isSkipped) =>
-      `${path} is ${isSkipped ? 'marked as left out' : 'complete'}; to run it again, take the mark of that out of it`,
+      `${path} is ${isSkipped ? 'left out' : 'complete'}; to run it again, delete its line "- [${isSkipped ? '-' : 'x'}] TASK_COMPLETE" (in front matter: active: true)`,
   },
 };

@@ -119,7 +119,7 @@ function reviewAchievement(state: State): string | undefined {
   const fixed = fixedCount(fixes);
   const left = fixes.length - fixed;
   return [
-    `review round ${round} found nothing, confidence ${currentConfidence} of ${review.targetConfidence}`,
+    `review round ${round} found nothing, confidence ${currentConfidence} % (${review.targetConfidence} % wanted)`,
     absent.length > 0 && `${plural(absent.length, 'reviewer')} left out ${named(absent)}`,
     fixes.length > 0 && `${fixed} of ${plural(fixes.length, 'issue')} fixed`,
     left > 0 && `${left} left out`,
@@ -189,7 +189,7 @@ export function reviewShortfall(state: State): string | undefined {
       !standing.isSeen &&
       !isMendedSince(standing) &&
       'the document was edited since, and not reviewed again',
-    isUnsure && `confidence ${currentConfidence} of ${targetConfidence} (--target-confidence)`,
+    isUnsure && `confidence ${currentConfidence} %, ${targetConfidence} % wanted (--target-confidence)`,
   ].filter(Boolean);
   return `review round ${round} of ${roundsMax} (--rounds): ${parts.join('; ')}`;
 }

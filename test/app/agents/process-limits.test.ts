@@ -3,7 +3,8 @@ import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { claude } from '../../../src/agents/cli/claude.ts';
 import { environmentOf, processLimits, timersOf } from '../../../src/app/agents/process-limits.ts';
-import { type Config, presetValues } from '../../../src/config/settings.ts';
+import { presetValues } from '../../../src/config/presets.ts';
+import type { Config } from '../../../src/config/settings.ts';
 import { usualMode } from '../../../src/modes/registry.ts';
 
 const config = (part: Partial<Config> = {}): Config => ({ ...presetValues(usualMode), sandbox: 'none', ...part });

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { changedSettings, onResume, type Resuming } from '../../../src/app/session/resume-rules.ts';
 import type { Key } from '../../../src/config/fields.ts';
-import { type Config, presetValues, settingsOf } from '../../../src/config/settings.ts';
+import { presetValues } from '../../../src/config/presets.ts';
+import { type Config, settingsOf } from '../../../src/config/settings.ts';
 import type { Limits, Settings } from '../../../src/core/settings.ts';
 import { defaultSettings, modeName } from '../../../src/modes/registry.ts';
 

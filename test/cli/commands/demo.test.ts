@@ -1,10 +1,11 @@
 // `ralph demo`: the first thing a newcomer runs must work, tell the truth about itself and leave nothing behind.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { binary, eventually, inScratch, pinnedNode, type Scratch, type Told } from '../kit.ts';
 
+const repository = dirname(dirname(binary));
 const systemPath = process.env['PATH'] ?? '';
 
 /** Every program of this machine but git. */
@@ -49,7 +50,7 @@ function showsTheTour(told: Told): void {
   expect(told.stderr).toMatch(/the ledger's \d+ events verify/);
   expect(told.stderr).toContain('What next');
   const next = told.stderr.slice(told.stderr.indexOf('What next')).split('\n');
-  expect(next.filter(line => line.length > 79)).toEqual([]);
+  expect(next.map(line => line.replace(repository, '')).filter(line => line.length > 79)).toEqual([]);
 }
 
 /** What a machine without a usable git sees: the same tour without the way back, and why. */
@@ -79,6 +80,22 @@ describe('ralph demo', () => {
         leavesNothing(place);
       }));
   }
+
+  it.concurrent('what it names next can be typed: where ralph is not on PATH, the line that puts it there stands first', () =>
+    inScratch(async place => {
+      const next = (stderr: string) => stderr.slice(stderr.indexOf('What next')).split('\n').slice(1);
+      const told = next((await place.ralph(['demo', '--fast'])).stderr);
+      const [line = ''] = told;
+      const typed = ['-c', `${line}\nralph --version`];
+      expect(execFileSync('sh', typed, { env: { PATH: systemPath }, encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/);
+      for (const named of told.flatMap(one => /^ {2}(\/\S+\.md) +#/.exec(one)?.[1] ?? []))
+        expect(existsSync(named)).toBe(true);
+      const folder = join(place.root, 'with-ralph');
+      mkdirSync(folder);
+      symlinkSync(join(repository, 'bin', 'ralph'), join(folder, 'ralph'));
+      const PATH = `${folder}${delimiter}${systemPath}`;
+      expect(next((await place.ralph(['demo', '--fast'], { env: { PATH } })).stderr)[0]).toMatch(/^ {2}ralph doctor/);
+    }));
 
   it.concurrent('its commits are in a repository of its own, under a name of its own, until Ctrl-C removes it all', () =>
     inScratch(async place => {

@@ -110,7 +110,7 @@ I*) mends;;
       const told = await place.ralph(asked);
       expect(told.stderr).toContain('note: No heading of prd.md holds "executive-summary" (--section)');
       expect(told.stdout).toMatch(
-        /^Done: review round 2 found nothing, confidence 96 of 95; 8 of 8 issues fixed, 16 iter/,
+        /^Done: review round 2 found nothing, confidence 96 % \(95 % wanted\); 8 of 8 issues fixed, 16 iter/,
       );
       expect(told.code).toBe(0);
       expect(() => place.read(statePath)).toThrow('ENOENT');
@@ -174,7 +174,7 @@ R*) found 80;;`,
       const told = await run('--rounds', '2', '--reviewer', 'adversarial');
       expect(told.stderr).toContain('✗ R1-adversarial: There is no <review> block in the last message.');
       expect(told.stdout).toBe(
-        'Over, but not done: review round 2 of 2 (--rounds): confidence 80 of 95 (--target-confidence). 4 iterations, cost not reported.\n',
+        'Over, but not done: review round 2 of 2 (--rounds): confidence 80 %, 95 % wanted (--target-confidence). 4 iterations, cost not reported.\n',
       );
       expect(told.code).toBe(3);
       expect(state()).toMatchObject({

@@ -122,8 +122,15 @@ describe('our own questions', () => {
     const story = stalled();
     const { escalation } = only(story.events, 'escalation.raised');
     expect(escalation).toMatchObject({ kind: 'blocked', summary: 'No task is ready, 2 tasks left' });
-    expect(escalation.context).toMatch(/blocked: A \(1 attempt .*\)\nwaiting for a task that is not done: B/);
+    expect(escalation.context).toMatch(/blocked: A \(1 attempt .*\)\nB waits for A, which is not done$/);
     expect(story.effectKeys()).toEqual(['ask:E1']);
+  });
+
+  it('given a task that waits for one that was left out, then it says which waits for which', () => {
+    const story = new Story({}, [spec('A'), spec('B', { dependsOn: ['A'] })]);
+    story.command({ type: 'task', act: 'skip', task: 'A' });
+    const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
+    expect(escalation.context).toBe('B waits for A, which you left out');
   });
 
   it('given a round of an interview that is blocked, then it says what makes a round count', () => {
@@ -330,7 +337,7 @@ describe('no path resets a limit', () => {
   it('given settings with the same loop run again, then only those named change', () => {
     const story = new Story();
     const events = story.command({ type: 'limits', limits: { tokensMax: 7 }, settings: { checks: ['make'] } });
-    expect(only(events, 'limits.changed').because).toBe('set: tokens, checks');
+    expect(only(events, 'limits.changed').because).toBe('tokens, checks');
     expect(story.state.settings).toMatchObject({
       checks: ['make'],
       promise: 'DONE',

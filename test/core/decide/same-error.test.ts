@@ -26,6 +26,19 @@ describe('the same error', () => {
     expect(story.state.questions.open).toEqual([]);
   });
 
+  it('given a failure that is asked about or blocks the task, then nothing waits for a next try, and the error is said once', () => {
+    const story = new Story(three);
+    const waits = [1, 2, 3].map(() =>
+      only(story.iteration('A', failed('process', 'segfault at 0x0')), 'iteration.ended'),
+    );
+    expect(waits.map(one => one.waitFor)).toEqual(['backoff', 'backoff', undefined]);
+    expect(story.effectKeys()).toContain('begin:B');
+    expect(waits[2]?.repetition?.detail).toBe('the same error 3 times in a row');
+    const last = new Story({ limits: { attemptsPerTaskMax: 1 } });
+    expect(only(last.iteration('A', failed('process')), 'iteration.ended').waitUntil).toBeUndefined();
+    expect(last.effectKeys()).toContain('begin:B');
+  });
+
   it('given a check that prints the same three times, whatever the times and numbers in it, then a person is asked', () => {
     const story = new Story({ ...three, checks: ['npm test'] }, [spec('A')]);
     refusedBy(story, 'cart.test.js: expected 2 but got 3 (12 ms)');

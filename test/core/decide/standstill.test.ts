@@ -1,6 +1,6 @@
 // A task that stands still is asked about before another iteration is paid for; one that moves uses up no attempt (F77, F93).
 import { describe, expect, it } from 'vitest';
-import { type SettingsPart, Story, says, second, spec, types } from '../given.ts';
+import { only, type SettingsPart, Story, says, second, spec, types } from '../given.ts';
 
 const words = ['thinking', 'red tokens', 'blue scanner', 'green parser', 'white emitter', 'black linker'];
 
@@ -26,6 +26,20 @@ describe('a task that stands still', () => {
     const events = stuckStory().begin('A');
     expect(types(events)).toEqual(['task.blocked', 'escalation.raised']);
     expect(events[1]).toMatchObject({ escalation: { kind: 'stuck', task: 'A', iteration: 4 } });
+  });
+
+  it('given an agent that never claims, then the question says so, and "nothing new" only where no file changed', () => {
+    const said = (story: Story) => only(story.begin('A'), 'escalation.raised').escalation;
+    const idle = said(stuckStory());
+    expect([idle.title, idle.summary]).toEqual([
+      'Title of A',
+      'A does not move: nothing new in the last 3 iterations, and its agent never writes the line "Task A complete"',
+    ]);
+    const working = begun();
+    for (let at = 0; at < 4; at += 1) turn(working, 'I did it.', `tree ${at}`);
+    expect(said(working).summary).toBe(
+      'A does not move: its agent never writes the line "Task A complete", though files changed in 4 iterations',
+    );
   });
 
   it('given the one task of a loop, then it waits for the answer and is not blocked', () => {

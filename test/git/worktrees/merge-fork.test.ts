@@ -42,6 +42,7 @@ describe('the merge queue', () => {
     expect(refused).toEqual({
       ok: false,
       conflicts: ['long.txt'],
+      others: ['T1', 'T2'],
       problem:
         'Others changed the same lines meanwhile: long.txt holds both sides with conflict markers; resolve them.',
     });
@@ -52,6 +53,8 @@ describe('the merge queue', () => {
     expect(await forks.mergeFork(orderOf('T4', 4))).toMatchObject({
       ok: false,
       problem: expect.stringContaining('markers'),
+      conflicts: ['long.txt'],
+      others: ['T1', 'T2'],
     });
     all.write('T4', 'long.txt', lines([2, 'by T1 and T4'], [15, 'by T2']));
     good(await forks.mergeFork(orderOf('T4', 4)));

@@ -83,7 +83,7 @@ describe('a review through the core', () => {
       reason: 'max_iterations',
       limit: 'rounds',
       because:
-        'review round 1 of 1 (--rounds): it found 1 issue: 1 fixed and not reviewed again; confidence 90 of 95 (--target-confidence)',
+        'review round 1 of 1 (--rounds): it found 1 issue: 1 fixed and not reviewed again; confidence 90 %, 95 % wanted (--target-confidence)',
     });
   });
 
@@ -93,7 +93,12 @@ describe('a review through the core', () => {
       const events = story.iteration('R1-adversarial', says('Looks fine to me. 100 %!'));
       expect(only(events, 'signal.read')).toMatchObject({ accepted: false, signal: 'review' });
     }
-    expect(story.task('R1-adversarial').status).toBe('blocked');
+    expect(story.task('R1-adversarial')).toMatchObject({
+      status: 'blocked',
+      blockedBecause: expect.stringMatching(/3 attempts .*; the last answer: There is no <review> block/),
+    });
+    const { escalation } = only(story.when({ type: 'stalled' }), 'escalation.raised');
+    expect(escalation.context).toContain('There is no <review> block');
     expect(ending(story)?.reason).not.toBe('goal_achieved');
     expect(begun(story)).toEqual([]);
   });

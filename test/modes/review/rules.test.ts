@@ -183,7 +183,7 @@ describe('a review is achieved', () => {
     world.skips('I1');
     expect([isAchieved(world.state), isReviewLeftToPeople(world.state)]).toEqual([true, false]);
     expect(world.state.mode.achieved).toBe(
-      'review round 2 found nothing, confidence 99 of 95; 0 of 1 issue fixed; 1 left out',
+      'review round 2 found nothing, confidence 99 % (95 % wanted); 0 of 1 issue fixed; 1 left out',
     );
   });
 
@@ -216,7 +216,7 @@ describe('a review is achieved', () => {
   it('not below the target when the rounds are used up, and the numbers say so', () => {
     const world = new ReviewWorld({ roundsMax: 1 }).answers('R1-adversarial', 88).blocks('R1-facilitator');
     expect(reviewShortfall(world.state)).toBe(
-      'review round 1 of 1 (--rounds): 1 of 2 reviewers did not answer (R1-facilitator); confidence 88 of 95 (--target-confidence)',
+      'review round 1 of 1 (--rounds): 1 of 2 reviewers did not answer (R1-facilitator); confidence 88 %, 95 % wanted (--target-confidence)',
     );
   });
 });

@@ -44,11 +44,16 @@ export interface ApprovalNeeds {
 
 type PlanGate = Extract<Gate, { id: 'approve' | 'ticked-boxes' }>;
 
-async function saidTo(gate: PlanGate, ask: Ask, say: (text: string) => void): Promise<boolean | undefined> {
+async function saidTo(
+  gate: PlanGate,
+  ask: Ask,
+  name: string,
+  say: (text: string) => void,
+): Promise<boolean | undefined> {
   if (ask === undefined)
     throw new UsageError(
       'Nobody is here to ask.',
-      'Read it (ralph plan show PLAN), then: ralph plan approve PLAN --yes',
+      `Read it (ralph plan show ${name}), then: ralph plan approve ${name} --yes`,
     );
   const isPlan = gate.id === 'approve';
   const said = await ask(
@@ -70,10 +75,12 @@ function refuseEdited({ id, hash }: PlanFile, now: string): void {
 /** The path that it runs from then; an exit code when it was not approved. */
 export async function askAndApprove(
   context: Context,
-  { root, plan, loop }: OpenPlan,
+  found: OpenPlan,
   { record, ask, isAgreed = false, flags = {} }: ApprovalNeeds,
 ): Promise<{ readonly path: string } | { readonly exitCode: number }> {
+  const { root, plan, loop } = found;
   const { directory, by, say } = context;
+  const name = planArgument(context, found, plan.id, flags);
   const show = flags['json'] === true ? say : context.out;
   let isShown = false;
   let exitCode = 5;
@@ -86,7 +93,7 @@ export async function askAndApprove(
     isShown = true;
     if ((isAgreed || ask === undefined) && gate.id === 'ticked-boxes') refuseDoubtfulBoxes(plan, loop);
     if (isAgreed) return true;
-    const said = await saidTo(gate, ask, say);
+    const said = await saidTo(gate, ask, name, say);
     if (said === undefined) exitCode = 130;
     return said === true;
   };

@@ -26,7 +26,7 @@ export async function execute(context: Context, [word]: Words, flags: Flags): Pr
   for (const notice of notices) context.say(`note: ${shownText(notice)}`);
   context.say(
     isGood
-      ? `${basename(path)} can run${warnings.length === 0 ? '' : ' as soon as what is missing is there'}.`
+      ? `${basename(path)} is in order${warnings.length === 0 ? '' : '; it can run as soon as what is missing is there'}.`
       : `${plural(problems.length, 'problem')}: this plan cannot run.`,
   );
   return isGood ? 0 : 2;
