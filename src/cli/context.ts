@@ -224,17 +224,13 @@ export const placeOf = ({ env, directory, home }: Context) => ({ env, directory,
 
 /** Says who is at work already. */
 export function sayHeld({ say }: Context, { holder, since }: Lease): number {
-<<<<<<< HEAD
   const session = sessionOf(holder.id);
   if (session !== undefined) {
-    say(`ralph: this loop works in session ${session} on ${holder.host} since ${new Date(since).toISOString()}.`);
+    say(`ralph: this loop works in session ${session} on ${holder.host} since ${dayAndTime(since)}.`);
     say('  Go on outside of it: ralph resume LOOP --headless · steer it: ralph tell, pause, stop');
     return 9;
   }
-  say(`ralph: this loop is held by process ${holder.pid} on ${holder.host} since ${new Date(since).toISOString()}.`);
-=======
   say(`ralph: process ${holder.pid} on ${holder.host} works on this loop since ${dayAndTime(since)}.`);
->>>>>>> origin/main
   say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
   return 9;
 }

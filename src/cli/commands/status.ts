@@ -1,12 +1,8 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
-<<<<<<< HEAD
 import { sessionOf } from '../../core/event.ts';
-import { hasUserDocument, isBusy, type State } from '../../core/state.ts';
-=======
 import { assessHealth } from '../../core/health.ts';
 import { isBusy, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
->>>>>>> origin/main
 import { formatDuration } from '../../text/format.ts';
 import { endingOf, isTakenBack } from '../../views/ending.ts';
 import { healthOf, type Liveness, livenessOf, standingOf } from '../../views/loop.ts';
