@@ -1,6 +1,6 @@
 // The page of all commands: what several of them share stands once, then each has its sentence, an example, its own flags.
-import { type CommandRow, commandGroups, commands, type FlagRow, nameOf } from '../src/cli/command-table.ts';
-import { globalFlags } from '../src/cli/global-flags.ts';
+import { commands, nameOf } from '../src/cli/command-table.ts';
+import { type CommandRow, commandGroups, type FlagRow, globalFlags } from '../src/cli/global-flags.ts';
 import { exitCodes, topics } from '../src/cli/help/topics.ts';
 import { settingFlags } from '../src/config/flags.ts';
 import { capitalized } from '../src/text/format.ts';
@@ -8,6 +8,8 @@ import { capitalized } from '../src/text/format.ts';
 type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
 
 const commandsForShared = 3;
+/** Fewer than these need no table. */
+const fewFlags = 2;
 
 const sameFlag = (one: FlagRow, other: FlagRow): boolean =>
   one.flags === other.flags && one.description === other.description;
@@ -41,10 +43,12 @@ function alsoTakes(row: CommandRow): string {
 function commandSection(row: CommandRow, level: string, table: Table): string {
   const own = ownFlags(row).filter(one => !isShared(one));
   const [example = ''] = row.examples;
+  const isFew = own.length <= fewFlags;
+  const few = isFew ? own.map(flag => `\n* ${flagCells(flag).join(': ')}`) : [];
   return [
     `${level} ralph ${row.usage}`,
-    `${capitalized(row.summary)}.${alsoTakes(row)}\nExample: \`${example}\``,
-    ...(own.length === 0 ? [] : [table(['flag', 'meaning'], own.map(flagCells))]),
+    `${capitalized(row.summary)}.${alsoTakes(row)}\nExample: \`${example}\`${few.join('')}`,
+    ...(isFew ? [] : [table(['flag', 'meaning'], own.map(flagCells))]),
   ].join('\n\n');
 }
 

@@ -352,6 +352,26 @@ export const schemas = {
     clean: z.boolean(),
     failure: z.looseObject({ kind: text, detail: text, hint: text }).nullable(),
   }),
+  'hook-status': output({
+    hooks: z.array(
+      z.strictObject({
+        agent: text,
+        isOfProject: z.boolean(),
+        path: text,
+        hook: z.enum(['current', 'other', 'absent', 'unreadable']),
+      }),
+    ),
+    loops: z.array(
+      z.strictObject({
+        loop: text.describe('its name'),
+        session: text.describe('empty: the first one that ends a turn there'),
+        directory: text,
+        blocks: count.describe('turns that went on since the last tool call'),
+      }),
+    ),
+    troubles: z.array(z.strictObject({ at: time, session: text, problem: text })),
+  }),
+  'hook-test': output({ agent: text, path: text, ok: z.boolean(), ms: count }),
   doctor: output({
     ok: z.boolean(),
     findings: z.array(

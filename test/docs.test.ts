@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generatedPages } from '../scripts/docs.ts';
-import { commandGroups, commands } from '../src/cli/command-table.ts';
-import { globalFlags } from '../src/cli/global-flags.ts';
+import { commands } from '../src/cli/command-table.ts';
+import { commandGroups, globalFlags } from '../src/cli/global-flags.ts';
 import { settingFlags } from '../src/config/flags.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -85,7 +85,7 @@ describe('the page of commands', () => {
       const section = page.split(/^#{2,3} ralph /m).find(one => one.startsWith(`${usage}\n`))!;
       const takes = /Takes (.*)\.$/m.exec(section)?.[1] ?? '';
       const listed: readonly string[] =
-        [takes, ...(section.match(/^\| `[^`]+`/gm) ?? [])].join(' ').match(/--[a-z-]+/g) ?? [];
+        [takes, ...(section.match(/^[|*] `[^`]+`/gm) ?? [])].join(' ').match(/--[a-z-]+/g) ?? [];
       const own = options.filter(one => !globalFlags.some(({ flags }) => flags === one.flags));
       const real: readonly string[] = own.map(one => nameOf(one.flags));
       const settings = own.filter(one => one.isSetting).map(one => nameOf(one.flags));

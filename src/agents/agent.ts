@@ -61,6 +61,28 @@ export interface AgentCli {
   reader(order: LaunchOrder): Reader;
   /** What is written to its stdin while it lives; present exactly when `can.steer`. */
   readonly steering?: SteeringLines;
+  /** How a program is called at the end of its turns; absent: it cannot be, or nobody has tried it. */
+  readonly hooks?: AgentHooks;
+}
+
+/** The hooks of an agent: where its user names a program that is called at the end of each turn. */
+export interface AgentHooks {
+  /** A file of JSON, relative to HOME or to this folder of its own where that is set. */
+  readonly file: { readonly path: string; readonly folderVariable?: string; readonly inFolder: string };
+  /** Of a project, relative to it; absent: there is none. */
+  readonly projectFile?: string;
+  readonly events: readonly string[];
+  readonly timeoutUnitMs: number;
+  /** The program and its arguments stand apart, so that no shell reads them. */
+  readonly takesArguments?: true;
+  /** What must stand in the file beside them. */
+  readonly alsoNeeds?: Fields;
+  /** It names its session so, in the environment of its tools. */
+  readonly sessionVariable?: string;
+  /** It ends a turn after so many in a row without a tool call, unless this variable says another number. */
+  readonly cap?: { readonly turns: number; readonly variable: string };
+  /** What else its user must do. */
+  readonly beware?: string;
 }
 
 export interface Cloud {

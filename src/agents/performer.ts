@@ -75,7 +75,9 @@ export type Activity =
       readonly failure?: Failure;
       /** Descendants that we had to end after it. */
       readonly reaped?: number;
-    };
+    }
+  /** In place of `ended`: the work goes on outside this process, which leaves it. How it ended is told to the next run. */
+  | { readonly type: 'left' };
 
 export interface PerformerAbilities {
   readonly steer: boolean;
@@ -85,7 +87,7 @@ export interface PerformerAbilities {
 }
 
 /**
- * Contract: `perform` never throws. It yields exactly one `ended`, as its last activity. When `stop` fires it ends
+ * Contract: `perform` never throws. It yields exactly one `ended` (or `left`), as its last activity. When `stop` fires it ends
  * itself and all its descendants (TERM, ten seconds, KILL) and yields `ended` with failure kind `stopped`, unless its good
  * last word had come before: that stays a success.
  * No descendant is alive after `ended`. `spawned` comes first when a process was started.

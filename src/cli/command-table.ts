@@ -1,42 +1,12 @@
 // Every command in one table: what it is called, what it takes, how it is used, and the file that does it.
-import { type FlagGroup, settingFlags } from '../config/flags.ts';
+import { settingFlags } from '../config/flags.ts';
 import { interviewRules } from '../modes/interview/rules.ts';
 import { planRules } from '../modes/plan/rules.ts';
 import { projectRules } from '../modes/project/rules.ts';
 import { modeNames } from '../modes/registry.ts';
 import { reviewRules } from '../modes/review/rules.ts';
 import { anyOf } from '../text/format.ts';
-import type { Context, Flags, Words } from './context.ts';
-
-export interface FlagRow {
-  readonly flags: string;
-  readonly description: string;
-  readonly repeatable?: boolean;
-  /** Given twice, nobody can tell which one is meant; of other flags the last one counts. */
-  readonly isOnce?: boolean;
-  /** `--no-commit` is a setting of that name rather than the denial of `--commit`. */
-  readonly isSetting?: true;
-  /** Under which heading help shows it, where a command has many. */
-  readonly group?: FlagGroup;
-}
-
-interface CommandModule {
-  execute(context: Context, words: Words, flags: Flags): Promise<number>;
-}
-
-export interface CommandRow {
-  /** Its name, of one or two words, and what it takes: `run [what]`, `checkpoint list [loop]`. */
-  readonly usage: string;
-  readonly summary: string;
-  /** Those of the settings are many: a getter makes them for the one command that is asked for. */
-  readonly options?: readonly FlagRow[];
-  readonly examples: readonly string[];
-  /** Why `--json` is refused. */
-  readonly printsNoJson?: string;
-  /** Commands a loop or starts one: refused to agents (F34). */
-  readonly changes?: true;
-  readonly load: () => Promise<CommandModule>;
-}
+import type { CommandRow, FlagRow } from './global-flags.ts';
 
 /** The words that name a command. */
 export const nameOf = ({ usage }: CommandRow): readonly string[] =>
@@ -77,6 +47,12 @@ const running: readonly FlagRow[] = [
   },
   ...printing,
 ];
+
+const projectHook: FlagRow = { flags: '--project', description: 'in the settings of this project, not in your own' };
+const headless: FlagRow = { flags: '--headless', description: 'go on outside of the session that it works in' };
+
+/** What a session has not: trees and processes of its own. */
+const ofHeadless = /^--(?:worktree|parallel|max-memory|max-processes|first-byte|silence|iteration-timeout)/;
 
 // What a loop changed, and the way back.
 
@@ -404,18 +380,6 @@ const taskCommands: readonly CommandRow[] = [
   },
 ];
 
-/** Commands of two words: what those that begin with the same word are about. */
-export const commandGroups: Readonly<Record<string, string>> = {
-  agents: 'the coding agents that Ralph can start: which are installed here, and whether they answer',
-  audit: 'whether the recorded events of a loop are whole and unchanged',
-  config: 'what the config of a project may set',
-  checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
-  loops: 'all loops on this machine, those that are over too',
-  notes: 'what earlier loops in a repository found out, in a short file that you may change',
-  plan: 'plans: documents of steps that you approve before Ralph carries them out',
-  task: 'the tasks of a loop or of a document: look at them, decide about one, add one, convert lists',
-};
-
 export const commands: readonly CommandRow[] = [
   {
     usage: 'run [what]',
@@ -534,7 +498,7 @@ export const commands: readonly CommandRow[] = [
     summary:
       'go on with a loop, counters kept: it runs with what it was started with; one that is at work is only unpaused',
     get options(): readonly FlagRow[] {
-      return [...settingFlags(), ...running.filter(one => one.flags !== '--new')];
+      return [headless, ...settingFlags(), ...running.filter(one => one.flags !== '--new')];
     },
     examples: [
       'ralph resume my-loop',
@@ -643,6 +607,70 @@ export const commands: readonly CommandRow[] = [
     options: [json],
     examples: ['ralph doctor', 'ralph doctor --json'],
     load: () => import('./commands/doctor.ts'),
+  },
+  {
+    usage: 'hook start [what]',
+    summary: 'begin a loop that works in the session of an agent, turn by turn, and print its first prompt',
+    get options(): readonly FlagRow[] {
+      return [
+        { flags: '--session <id>', description: 'else the one that this is typed in, else the first one here' },
+        { flags: '--agent <name>', description: 'whose session it is; else the one that this is typed in' },
+        { flags: '--completion-promise <text>', description: 'the same as --promise' },
+        { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}`, group: 'mode' },
+        { flags: '--headless-ok', description: 'when the agent lets no more turns go on, go on headless by itself' },
+        { flags: '--new', description: 'start a new loop although one of this file ended with work left' },
+        ...settingFlags().filter(({ flags, group }) => group !== 'agent' && !ofHeadless.test(flags)),
+      ];
+    },
+    examples: [
+      'ralph hook start "Make the tests of the parser pass" --verify \'npm test\' --max-iterations 20',
+      'ralph hook start notes.md --mode review',
+    ],
+    printsNoJson: 'it prints the first prompt',
+    changes: true,
+    load: () => import('./commands/hook-start.ts'),
+  },
+  {
+    usage: 'hook install [agent]',
+    summary: 'let an agent call Ralph at the end of its turns: shows the change in its settings, keeps other hooks',
+    options: [projectHook, dryRun, yes, noInput],
+    examples: ['ralph hook install claude --dry-run', 'ralph hook install codex --project'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/hook.ts')).install }),
+  },
+  {
+    usage: 'hook uninstall [agent]',
+    summary: 'take the hook out again; where nobody changed the file since, it is as it was before',
+    options: [projectHook, dryRun, yes, noInput],
+    examples: ['ralph hook uninstall claude'],
+    changes: true,
+    load: async () => ({ execute: (await import('./commands/hook.ts')).uninstall }),
+  },
+  {
+    usage: 'hook status',
+    summary: 'where the hook is installed, which sessions have a loop, and when it gave up',
+    options: [json],
+    examples: ['ralph hook status'],
+    load: async () => ({ execute: (await import('./commands/hook.ts')).status }),
+  },
+  {
+    usage: 'hook test [agent]',
+    summary: 'call the installed hook as the agent does, for a session without a loop',
+    options: [projectHook, json],
+    examples: ['ralph hook test claude'],
+    load: async () => ({ execute: (await import('./commands/hook.ts')).test }),
+  },
+  {
+    usage: 'hook stop',
+    summary: 'what the agent calls when a turn ends: reads the event on standard input, answers with the next prompt',
+    options: [
+      { flags: '--timeout <seconds>', description: 'how long the agent waits for it' },
+      { flags: '--cap <turns,variable>', description: 'how many in a row the agent lets go on without a tool call' },
+      { flags: '--count <session>', description: 'only count the tokens that the hook had no time for' },
+    ],
+    examples: ['ralph hook stop --timeout 1260 < event.json'],
+    printsNoJson: 'it prints what the agent takes',
+    load: () => import('./commands/hook-stop.ts'),
   },
   {
     usage: 'audit verify [loop]',

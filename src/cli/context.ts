@@ -14,6 +14,7 @@ import {
 import type { Refusal, Sent } from '../app/loops/commands.ts';
 import type { LedgerLoops } from '../app/loops/loops.ts';
 import { refuseProblems } from '../app/problems.ts';
+import { sessionOf } from '../core/event.ts';
 import type { Command } from '../core/input.ts';
 import type { Lease, Ledger, LoopRow } from '../ledger/ledger.ts';
 import { UsageError } from '../text/errors.ts';
@@ -223,6 +224,12 @@ export const placeOf = ({ env, directory, home }: Context) => ({ env, directory,
 
 /** Says who is at work already. */
 export function sayHeld({ say }: Context, { holder, since }: Lease): number {
+  const session = sessionOf(holder.id);
+  if (session !== undefined) {
+    say(`ralph: this loop works in session ${session} on ${holder.host} since ${dayAndTime(since)}.`);
+    say('  Go on outside of it: ralph resume LOOP --headless · steer it: ralph tell, pause, stop');
+    return 9;
+  }
   say(`ralph: process ${holder.pid} on ${holder.host} works on this loop since ${dayAndTime(since)}.`);
   say('  Watch it: ralph status · steer it: ralph tell, pause, stop');
   return 9;

@@ -1,9 +1,52 @@
-// Global flags: they stand before or after the command, and mean the same for every one; some have a variable too.
+// Rows of commands and their flags; the global flags stand before or after a command and mean the same for every one, some have a variable too.
 import { environmentName, keys } from '../config/fields.ts';
+import type { FlagGroup } from '../config/flags.ts';
 import { UsageError } from '../text/errors.ts';
-import type { CommandRow, FlagRow } from './command-table.ts';
-import type { Flags } from './context.ts';
+import type { Context, Flags, Words } from './context.ts';
 import { beTold, isSet } from './terminal.ts';
+
+export interface FlagRow {
+  readonly flags: string;
+  readonly description: string;
+  readonly repeatable?: boolean;
+  /** Given twice, nobody can tell which one is meant; of other flags the last one counts. */
+  readonly isOnce?: boolean;
+  /** `--no-commit` is a setting of that name rather than the denial of `--commit`. */
+  readonly isSetting?: true;
+  /** Under which heading help shows it, where a command has many. */
+  readonly group?: FlagGroup;
+}
+
+interface CommandModule {
+  execute(context: Context, words: Words, flags: Flags): Promise<number>;
+}
+
+export interface CommandRow {
+  /** Its name, of one or two words, and what it takes: `run [what]`, `checkpoint list [loop]`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Those of the settings are many: a getter makes them for the one command that is asked for. */
+  readonly options?: readonly FlagRow[];
+  readonly examples: readonly string[];
+  /** Why `--json` is refused. */
+  readonly printsNoJson?: string;
+  /** Commands a loop or starts one: refused to agents (F34). */
+  readonly changes?: true;
+  readonly load: () => Promise<CommandModule>;
+}
+
+/** Commands of two words: what those that begin with the same word are about. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  agents: 'the coding agents that Ralph can start: which are installed here, and whether they answer',
+  audit: 'whether the recorded events of a loop are whole and unchanged',
+  config: 'what the config of a project may set',
+  checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
+  hook: 'loops in the session of an agent: let it call Ralph at the end of its turns, begin one',
+  loops: 'all loops on this machine, those that are over too',
+  notes: 'what earlier loops in a repository found out, in a short file that you may change',
+  plan: 'plans: documents of steps that you approve before Ralph carries them out',
+  task: 'the tasks of a loop or of a document: look at them, decide about one, add one, convert lists',
+};
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

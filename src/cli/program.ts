@@ -7,9 +7,9 @@ import { looksSecret } from '../secrets/redactor.ts';
 import { UsageError } from '../text/errors.ts';
 import { anyOf, capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
-import { type CommandRow, commands, nameOf } from './command-table.ts';
+import { commands, nameOf } from './command-table.ts';
 import { type Context, type Flags, makeContext } from './context.ts';
-import { globalFlags, hasFlag, leadingFlags, settledFlags, unknownVariables } from './global-flags.ts';
+import { type CommandRow, globalFlags, hasFlag, leadingFlags, settledFlags, unknownVariables } from './global-flags.ts';
 import { withJson } from './output/said.ts';
 
 /** Commander's words as a sentence of ours. */

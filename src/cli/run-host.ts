@@ -17,7 +17,7 @@ import { hasUserDocument, type State } from '../core/state.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
-import { UsageError } from '../text/errors.ts';
+import { Bug, UsageError } from '../text/errors.ts';
 import { endedByLimit, endingOf, reopenLine } from '../views/ending.ts';
 import { type Context, type Flags, printJson, sayHeld } from './context.ts';
 import { bufferedView, interviewPacing } from './interactive.ts';
@@ -166,6 +166,8 @@ export async function finish(context: Context, prepared: Prepared, ledger: Ledge
       if (outcome.gate.id === 'red-checks') throw redRefusal(outcome.gate.red);
       if (outcome.gate.id === 'settings-changed') throw settingsRefusal(outcome.gate.changed);
       return 130;
+    case 'left':
+      throw new Bug('only a visit leaves its work');
     case 'ran':
       return sayEnding(context, outcome, {
         requireChecks: Boolean(config.requireChecks),

@@ -105,6 +105,18 @@ export const noIteration = 0;
 /** In place of a performer's name: nobody is known to have done it. */
 export const nobody = '';
 
+/** A session of an agent as a holder: no process of its own lives between two turns, so time alone tells (ADR 9). */
+const sessionPrefix = 'session:';
+
+/** A session that was silent for so long has left its loop. */
+export const sessionIdleMsMax = 30 * 60_000;
+
+export const sessionHolder = (session: string): string => `${sessionPrefix}${session}`;
+
+/** The session that is meant by the id of a holder; undefined: a process. */
+export const sessionOf = (holder: string): string | undefined =>
+  holder.startsWith(sessionPrefix) ? holder.slice(sessionPrefix.length) : undefined;
+
 /** Which iteration it is, and who works on what in it. */
 interface Iteration {
   readonly iteration: number;

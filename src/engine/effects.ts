@@ -1,8 +1,10 @@
 // Effects: each becomes a call of a port, and the answer an input. One row per effect, no decisions.
 import { untilAborted } from '../agents/performer.ts';
 import type { Answer } from '../core/event.ts';
+import { sessionOf } from '../core/event.ts';
+import type { Performed } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
-import { liveIteration, showsBlocked } from '../core/state.ts';
+import { type LiveIteration, liveIteration, showsBlocked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { checkpoint, commit, giveBack, restore, setAside } from './checkpoints.ts';
 import { documentAfter, documentInput } from './document.ts';
@@ -24,12 +26,19 @@ const begin: Perform<'begin'> = async ({ task, performer }, { engine, post }) =>
   post({ type: 'begin', task, performer, holder: engine.holder.id });
 };
 
+/** A session has worked on it: it counts, and somebody else begins anew. */
+function leftBySession(live: LiveIteration | undefined): Performed | undefined {
+  const session = live && sessionOf(live.holder);
+  if (session === undefined) return undefined;
+  return { message: '', failure: { kind: 'stopped', detail: `session ${session} left it`, crashed: true } };
+}
+
 const recover: Perform<'recover'> = async ({ iteration }, { engine, state, post }) => {
   const live = liveIteration(state, iteration);
   if (live?.process !== undefined) await engine.reap?.(live.process);
   // What an agent wrote into the document before the end is not a person's word.
   await documentAfter(engine.source, iteration, post);
-  const found = engine.spool.found(iteration);
+  const found = engine.spool.found(iteration) ?? leftBySession(live);
   post({ type: 'recovered', iteration, holder: engine.holder.id, chance: engine.clock.random(), found });
 };
 

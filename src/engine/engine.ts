@@ -98,7 +98,8 @@ export const directoryOf = ({ forks }: Pick<Engine, 'forks'>, { loop: { director
   forks?.directory(task) ?? directory;
 
 export type RunResult =
-  | { readonly type: 'ended' | 'waiting' | 'interrupted'; readonly state: State }
+  /** `left`: an iteration goes on outside this process, under the lease of its holder. */
+  | { readonly type: 'ended' | 'waiting' | 'interrupted' | 'left'; readonly state: State }
   | { readonly type: 'failed'; readonly state: State; readonly failure: StoreFailure }
   | { readonly type: 'refused'; readonly state: State; readonly problems: readonly Problem[] }
   | { readonly type: 'held'; readonly held: Lease };
@@ -117,6 +118,8 @@ export interface EffectContext {
   /** Records that an action is about to have its effect; false: it must not. */
   readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
   readonly refuse: (problems: readonly Problem[]) => void;
+  /** The work that was handed out goes on outside this process: this run is over. */
+  readonly leave: () => void;
   /** The ledger's head. */
   readonly anchor: { readonly sequence: number; readonly hash: string };
   /** Iterations whose claim this process has checked itself. */

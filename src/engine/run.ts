@@ -1,7 +1,7 @@
 // The only loop: ask `next`, start what is new, abort what is no longer wanted, record what comes back, ask again.
 
 import type { StopReason } from '../agents/performer.ts';
-import type { Input } from '../core/input.ts';
+import type { Input, Performed } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
 import { isBusy, type State } from '../core/state.ts';
 import { hardStop } from '../core/termination.ts';
@@ -14,6 +14,7 @@ import type { Engine, RunResult } from './engine.ts';
 import { failureIn, Recorder, storageFailure } from './recorder.ts';
 import { type Replayed, replay } from './replay.ts';
 import { NoteBoard } from './steering.ts';
+import { endOutside } from './supervise.ts';
 
 export interface RunOptions {
   /** Fires on Ctrl-C or a signal: live work is stopped and recorded, the loop stays open. */
@@ -22,6 +23,15 @@ export interface RunOptions {
   readonly settleOnly?: boolean;
   /** Decided first, under the lease. */
   readonly first?: readonly Input[];
+  /** Whoever runs this is only here for a moment and comes again, as a hook of a session does (ADR 9). */
+  readonly visit?: Visit;
+}
+
+export interface Visit {
+  /** How the work ended that goes on outside this process; absent: it was not begun, or nobody knows. */
+  readonly outcome?: Performed | undefined;
+  /** False: what is at work is brought to its end, and nothing new begins. */
+  readonly begins: boolean;
 }
 
 class LoopRun {
@@ -32,6 +42,7 @@ class LoopRun {
   private readonly board = new NoteBoard();
   private readonly proven = new Set<number>();
   private mailWaiting = true;
+  private isLeft = false;
   private failure: StoreFailure | undefined;
   private refused: readonly Problem[] | undefined;
   private crash: unknown;
@@ -97,9 +108,10 @@ class LoopRun {
   }
 
   private plan(): Plan {
-    if (this.failure || this.refused) return { effects: [] };
+    if (this.failure || this.refused || this.isLeft) return { effects: [] };
     const plan = next(this.state, this.engine.clock.now(), this.engine.holder.id);
     if (this.options.interrupt.aborted) return lastSaved(plan);
+    if (this.options.visit !== undefined) return forSession(plan, this.state, this.options.visit);
     if (!this.options.settleOnly) return this.engine.interactive ? oneAtTheTerminal(plan) : plan;
     return settled(plan, this.state, this.engine.checkpoints !== undefined);
   }
@@ -155,6 +167,9 @@ class LoopRun {
       refuse: (problems: readonly Problem[]): void => {
         this.refused = problems;
       },
+      leave: (): void => {
+        this.isLeft = true;
+      },
     };
     // A port that throws has broken its contract: that is our bug, and crash-only means the process ends (F15).
     performEffect(effect, place, controller.signal).then(
@@ -181,6 +196,7 @@ class LoopRun {
     }
     const isIdle = [...this.running.keys()].every(key => key.startsWith('ask:'));
     if (!isIdle || this.failure || state.control.ended || this.options.interrupt.aborted) return undefined;
+    if (this.options.visit !== undefined && !this.isLeft) return { type: 'waiting', state };
     const waits = waitingFor(state, this.engine.clock.now());
     const patience = this.engine.onEscalation === 'wait' ? this.answerDueAt() : 0;
     if (waits?.kind === 'human' && patience <= this.engine.clock.now()) return { type: 'waiting', state };
@@ -194,6 +210,7 @@ class LoopRun {
     if (failure) return { type: 'failed', state, failure };
     if (refused) return { type: 'refused', state, problems: refused };
     if (state.control.ended) return { type: 'ended', state };
+    if (this.isLeft) return { type: 'left', state };
     if (options.interrupt.aborted) return { type: 'interrupted', state };
     return options.settleOnly ? { type: 'waiting', state } : undefined;
   }
@@ -273,49 +290,73 @@ class LoopRun {
 export async function runLoop(engine: Engine, loop: string, options: RunOptions): Promise<RunResult> {
   const leased = await engine.ledger.store.lease(loop, engine.holder);
   if (!leased.ok) return { type: 'held', held: leased.held };
+  let isLeft = false;
   try {
     const from = await replay(engine.ledger, loop);
-    const opening = await openingInputs(engine, from.state, from.seq > 0, options.settleOnly === true);
+    const opening = await openingInputs(engine, from.state, from.seq > 0, options);
     if ('problems' in opening) return { type: 'refused', state: from.state, problems: opening.problems };
     const first = [...opening.inputs, ...(options.first ?? [])];
     const result = await new LoopRun(engine, leased.lease, { ...options, first }, from).go();
     await engine.publish?.close();
+    isLeft = result.type === 'left';
     return result;
   } finally {
     await Promise.all([engine.checkpoints?.close?.(), engine.forks?.close?.()]);
-    await engine.ledger.store.release(leased.lease);
+    if (!isLeft) await engine.ledger.store.release(leased.lease);
   }
 }
 
 /** What a process says first when it takes a loop up: that it did, what the document holds now, that old trouble is over. */
 type Opening = { readonly inputs: readonly Input[] } | { readonly problems: readonly Problem[] };
 
-async function openingInputs(engine: Engine, state: State, hasBegun: boolean, settleOnly: boolean): Promise<Opening> {
+async function openingInputs(
+  engine: Engine,
+  state: State,
+  hasBegun: boolean,
+  { settleOnly = false, visit }: RunOptions,
+): Promise<Opening> {
+  const own = visit && state.live.find(live => live.holder === engine.holder.id);
   const inputs: Input[] = [];
   if (hasBegun)
     await engine.checkpoints?.repair(
       [state.checkpoints.latest, state.checkpoints.lastGood].filter(mark => mark !== undefined),
     );
+  // The time since was work, and what the document says by now is the word of who did it.
+  if (own !== undefined && visit?.outcome !== undefined) {
+    await endOutside({ engine, state, post: input => void inputs.push(input) }, own, visit.outcome);
+    return { inputs };
+  }
   // A command to a loop that a process left in the middle of work must not count the time since as work.
-  if (hasBegun && (!settleOnly || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
-  const loaded = state.document.isLoaded && !settleOnly ? await engine.source.load() : undefined;
+  const goesOn = !settleOnly && visit === undefined;
+  if (hasBegun && own === undefined && (goesOn || isBusy(state))) inputs.push({ type: 'taken-over', by: engine.by });
+  const loaded = state.document.isLoaded && !settleOnly && own === undefined ? await engine.source.load() : undefined;
   if (loaded?.type === 'failed') return { problems: loaded.problems };
   if (loaded?.type === 'loaded') inputs.push(documentInput(loaded));
-  for (const { id, kind } of state.questions.open) {
-    if ((kind !== 'storage' && kind !== 'branch') || settleOnly) continue;
-    inputs.push({
+  return { inputs: settleOnly ? inputs : [...inputs, ...triedAgain(state)] };
+}
+
+/** Old trouble with the disk or the branch may be over. */
+const triedAgain = ({ questions }: State): readonly Input[] =>
+  questions.open
+    .filter(({ kind }) => kind === 'storage' || kind === 'branch')
+    .map(({ id }) => ({
       type: 'command',
       by: 'ralph',
       command: { type: 'answer', escalation: id, answer: { kind: 'retry' } },
-    });
-  }
-  return { inputs };
-}
+    }));
 
 /** A terminal serves one at a time, and a question comes before an agent. */
 function oneAtTheTerminal(plan: Plan): Plan {
   const asks = plan.effects.some(effect => effect.type === 'ask');
   return asks ? { ...plan, effects: plan.effects.filter(effect => effect.type !== 'begin') } : plan;
+}
+
+/** A session does one thing at a time, or nothing new. */
+function forSession(plan: Plan, { live }: State, { begins }: Visit): Plan {
+  const first = plan.effects.find(({ type }) => type === (live.length === 0 ? 'begin' : 'perform'));
+  const isOther = (effect: Effect): boolean =>
+    (effect.type === 'begin' || effect.type === 'perform') && !(begins && effect === first);
+  return { ...plan, effects: plan.effects.filter(effect => !isOther(effect)) };
 }
 
 // Effect filters: what may still be done for a loop that nobody runs, or that is interrupted.

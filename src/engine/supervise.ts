@@ -65,6 +65,7 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
   let usage = noUsage;
   let resetAtMs: number | undefined;
   let toolCalls = 0;
+  let isLeft = false;
   const line = toolLine(spool);
   const hear: { readonly [Type in Activity['type']]?: (activity: Extract<Activity, { type: Type }>) => void } = {
     spawned: ({ pid, startTime, host }) => post({ type: 'spawned', iteration, pid, startTime, host }),
@@ -91,12 +92,15 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
     ended: activity => {
       end = activity;
     },
+    left: () => {
+      isLeft = true;
+    },
   };
   for await (const activity of activities) {
     heartbeat.heard();
     hear[activity.type]?.(activity as never);
   }
-  return { end: withReset(end, resetAtMs), usage, toolCalls };
+  return { end: withReset(end, resetAtMs), usage, toolCalls, isLeft };
 }
 
 /** Starts the iterator at once, so that our files are created while the agent starts up. */
@@ -143,7 +147,7 @@ async function forkTrouble({ forks }: Engine, task: string): Promise<string | un
 }
 
 export async function supervise(
-  { engine, state, post, board, intend }: EffectContext,
+  { engine, state, post, board, intend, leave }: EffectContext,
   live: LiveIteration,
   stop: AbortSignal,
 ): Promise<void> {
@@ -180,6 +184,10 @@ export async function supervise(
     channel.close();
     await activities.close(); // a disk that fails must not leave an agent at work
   }
+  if (heard.isLeft) {
+    spool.end();
+    return leave();
+  }
   const { end, usage, toolCalls } = heard;
   const stopped = end.failure?.kind === 'stopped' ? stopReasonOf(stop) : undefined;
   const failure = stopped === undefined ? end.failure : { kind: 'stopped' as const, detail: stopped.because };
@@ -188,4 +196,20 @@ export async function supervise(
   spool.end(performed);
   await engine.source.tidy?.();
   say({ ...performed, ...(await readDocument({ engine, state, post }, live)) });
+}
+
+/** Records how work ended that an earlier run left to go on outside: as if its performer had ended here and now. */
+export async function endOutside(
+  context: Pick<EffectContext, 'engine' | 'state' | 'post'>,
+  live: LiveIteration,
+  performed: Performed,
+): Promise<void> {
+  const { engine, post } = context;
+  const { iteration } = live;
+  const spool = engine.spool.open(iteration);
+  spool.write(`${performed.message}\n`, 'output');
+  spool.end(performed);
+  await engine.source.tidy?.();
+  const read = await readDocument(context, live);
+  post({ type: 'performed', iteration, performed: { ...performed, ...read }, chance: engine.clock.random() });
 }

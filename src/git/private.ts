@@ -67,6 +67,7 @@ const ours = [
   '.artefacts/*/obstacles.json',
   '.artefacts/*/results.md',
   '.artefacts/*/done.md',
+  '.claude/ralph-loop.local.md',
   '.claude/review-loop-state.yaml',
   'In_Progress/*/state.md',
   'Needs_Action/plan_*.md',

@@ -20,13 +20,14 @@ export type SpoolEnd = Omit<Performed, 'statusEdits'>;
 
 export interface SpoolWriter {
   write(text: string, channel: 'output' | 'errors'): void;
-  /** Written before the ledger hears of the end, so that a crash in between loses nothing (F04). */
-  end(end: SpoolEnd): void;
+  /** Written before the ledger hears of the end, so that a crash in between loses nothing (F04). Absent: it goes on elsewhere. */
+  end(end?: SpoolEnd): void;
 }
 
 /** Contract: writes are visible to a later process after a SIGKILL of this one; everything given to it is redacted. */
 export interface Spool {
-  open(iteration: number, prompt: string): SpoolWriter;
+  /** Without a prompt: it was begun by another process, and its prompt stays. */
+  open(iteration: number, prompt?: string): SpoolWriter;
   /** How the performer ended, if it did before we died. */
   found(iteration: number): SpoolEnd | undefined;
 }
@@ -72,9 +73,10 @@ function fileWriter(folder: string, redact: Redact): SpoolWriter {
     end(end) {
       append(redactors.output.end(), 'output');
       append(redactors.errors.end(), 'errors');
-      writeFileSync(draft, JSON.stringify(redactDeep(end, redact)));
+      if (end !== undefined) writeFileSync(draft, JSON.stringify(redactDeep(end, redact)));
       closeSync(draft);
-      renameSync(join(folder, draftName), join(folder, 'ended.json'));
+      if (end === undefined) rmSync(join(folder, draftName), { force: true });
+      else renameSync(join(folder, draftName), join(folder, 'ended.json'));
       for (const descriptor of descriptors.values()) closeSync(descriptor);
       descriptors.clear();
     },
@@ -87,7 +89,7 @@ export function fileSpool(loopFolder: string, redact: Redact): Spool {
       const folder = iterationFolder(loopFolder, iteration);
       const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
       if (!isNew) rmSync(join(folder, 'ended.json'), { force: true }); // the same iteration again
-      writeFileSync(join(folder, 'prompt.md'), redact(prompt), { mode: 0o600 });
+      if (prompt !== undefined) writeFileSync(join(folder, 'prompt.md'), redact(prompt), { mode: 0o600 });
       return fileWriter(folder, redact);
     },
     found(iteration) {

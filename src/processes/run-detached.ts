@@ -60,6 +60,14 @@ export function runDetached(program: string, argument: string): Promise<Collecte
   return outputOf(child, detachedBytesMax, () => {});
 }
 
+/** Starts this very program with other words, in a session of its own; nobody waits for it. */
+export function startAgain(words: readonly string[], directory: string, environment: NodeJS.ProcessEnv): void {
+  const own = [...process.execArgv, process.argv[1] ?? '', ...words];
+  spawn(process.execPath, own, { cwd: directory, env: environment, detached: true, stdio: 'ignore', windowsHide: true })
+    .on('error', () => {}) // said by whoever looks at the loop
+    .unref();
+}
+
 /** For calls that we make, not for work that we supervise. Never throws. */
 export async function collect(order: CollectOrder): Promise<Collected> {
   const { command, args, directory, environment, input, timeMsMax, bytesMax = 1_000_000_000, signal } = order;

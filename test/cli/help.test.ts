@@ -1,6 +1,7 @@
 // The help of every command and group: what it does, an example, flags under headings; whole at 80 columns and at 60.
 import { describe, expect, it } from 'vitest';
-import { commandGroups, commands, nameOf } from '../../src/cli/command-table.ts';
+import { commands, nameOf } from '../../src/cli/command-table.ts';
+import { commandGroups } from '../../src/cli/global-flags.ts';
 import { commandHelp, groupHelp } from '../../src/cli/help/help.ts';
 import { unquotedHint } from '../../src/cli/help/unquoted.ts';
 import { inScratch, refused } from './kit.ts';

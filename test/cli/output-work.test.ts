@@ -86,6 +86,9 @@ const day: readonly (readonly [string, readonly string[], number?])[] = [
   ['plan run', ['plan_b', '--yes']],
   ['plan watch', ['--once']],
   ['demo', ['--fast']],
+  ['hook install', ['claude', '--yes']],
+  ['hook start', ['Draw the house', '--agent', 'claude', '--session', 's1']],
+  ['hook uninstall', ['claude', '--yes']],
 ];
 
 /** They hand the terminal to another program: interview.test.ts and notes.test.ts in test/cli/commands. */

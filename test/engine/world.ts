@@ -60,7 +60,7 @@ export function makeEngine(world: World, play: Play, more: Partial<Engine> = {})
     },
     checks: [],
     spool: {
-      open: iteration => ({ write: () => {}, end: end => void spooled.set(iteration, end) }),
+      open: iteration => ({ write: () => {}, end: end => void (end && spooled.set(iteration, end)) }),
       found: iteration => spooled.get(iteration),
     },
     notifiers: [],

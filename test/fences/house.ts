@@ -146,6 +146,8 @@ export const house: House = {
       types: ports,
     },
     app: { values: [everything] },
+    // Rules that only types of the app tell it: what it needs of a loop it is given.
+    hook: { values: ['text'], types: ['app', 'agents'] },
     cli: {
       values: [
         ...low,
@@ -161,7 +163,17 @@ export const house: House = {
       types: [...ports, 'config', 'engine'],
     },
     'cli/commands': {
-      values: [...low, 'modes/evolve.ts', 'app', 'views', 'version.ts', 'cli', 'modes/registry.ts', 'config/fields.ts'],
+      values: [
+        ...low,
+        'modes/evolve.ts',
+        'app',
+        'hook',
+        'views',
+        'version.ts',
+        'cli',
+        'modes/registry.ts',
+        'config/fields.ts',
+      ],
       types: [...ports, 'config', 'engine'],
     },
     'cli/command-table.ts': {
@@ -192,6 +204,7 @@ export const house: House = {
     'src/app/session/': [
       'session.ts',
       'prepare.ts',
+      'visit.ts',
       'launch.ts',
       'earlier-loop.ts',
       'resume-rules.ts',

@@ -2,6 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { type LiveAgent, liveAgents } from './agents.ts';
+import { hookTrials, playTrials } from './hook.ts';
 import { type Installed, install } from './install.ts';
 import { interviewScenarios } from './interview.ts';
 import { modeScenarios } from './modes.ts';
@@ -20,11 +21,20 @@ interface Row {
 }
 
 const { values, positionals } = parseArgs({
-  options: { inside: { type: 'boolean' }, only: { type: 'string' }, keep: { type: 'boolean' } },
+  options: {
+    inside: { type: 'boolean' },
+    only: { type: 'string' },
+    keep: { type: 'boolean' },
+    times: { type: 'string' }, // of the trials of the hook
+  },
   allowPositionals: true,
 });
 
+/** `npm run test:live -- hook`: loops in sessions, instead of loops that start agents. */
+const isHook = positionals[0] === 'hook';
+
 function chosen(): readonly LiveAgent[] {
+  if (isHook) return liveAgents.filter(agent => hookTrials.some(trial => trial.agents.includes(agent.name)));
   const unknown = positionals.filter(name => !liveAgents.some(agent => agent.name === name));
   if (unknown.length > 0) throw new Error(`no live agent is called ${unknown.join(', ')}`);
   return positionals.length === 0 ? liveAgents : liveAgents.filter(agent => positionals.includes(agent.name));
@@ -99,6 +109,22 @@ function print(rows: readonly Row[], separated: boolean): void {
   }
 }
 
+/** One after the other: they take the time of turns. */
+async function playHooks(): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [at, agent] of agents.entries()) {
+    const one = installed[at];
+    if (one?.ok !== true) continue;
+    for (const { trial, passed, times, seconds } of await playTrials(agent, one.bin, values.only, timesMax)) {
+      const ok = passed === times ? 'ok' : 'FAILED';
+      const scenario = `${passed} of ${times}: ${trial}`;
+      rows.push({ agent: agent.name, version: agent.version, scenario, ok, seconds });
+    }
+  }
+  return rows;
+}
+
+const timesMax = values.times === undefined ? undefined : Number(values.times);
 const agents = chosen();
 const installed = await Promise.all(agents.map(agent => install(agent, !values.inside)));
 for (const [at, { name, version }] of agents.entries()) {
@@ -110,7 +136,9 @@ if (!values.inside && canSeparate()) {
   process.exitCode = spawnSync(command ?? '', words, { stdio: 'inherit' }).status ?? 1;
 } else {
   execFileSync(process.execPath, [new URL('../../scripts/build.mjs', import.meta.url).pathname], { stdio: 'inherit' });
-  const rows = (await Promise.all(agents.map((agent, at) => playAll(agent, installed[at]!)))).flat();
+  const rows = isHook
+    ? await playHooks()
+    : (await Promise.all(agents.map((agent, at) => playAll(agent, installed[at]!)))).flat();
   print(rows, values.inside === true);
   process.exitCode = rows.some(({ ok }) => ok === 'FAILED') ? 1 : 0;
 }

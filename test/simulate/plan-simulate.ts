@@ -140,7 +140,7 @@ class PlanWorld {
           write: () => {},
           end: end => {
             void life.at('before the spool');
-            if (!life.isDead) spooled.set(iteration, end);
+            if (!life.isDead) spooled.set(iteration, end!);
           },
         };
       },

@@ -208,7 +208,7 @@ class World {
       spool: {
         open: iteration => {
           this.spooled.delete(iteration);
-          return { write: () => {}, end: end => void this.spooled.set(iteration, end) };
+          return { write: () => {}, end: end => void this.spooled.set(iteration, end!) };
         },
         found: iteration => this.spooled.get(iteration),
       },

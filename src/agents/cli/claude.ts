@@ -82,6 +82,15 @@ export const claude: AgentCli = {
   launch,
   reader: claudeReader,
   steering: { say: userLine, interrupt: () => interruptLine },
+  hooks: {
+    file: { path: '.claude/settings.json', folderVariable: 'CLAUDE_CONFIG_DIR', inFolder: 'settings.json' },
+    projectFile: '.claude/settings.json',
+    events: ['Stop', 'StopFailure'],
+    timeoutUnitMs: 1_000,
+    takesArguments: true,
+    sessionVariable: 'CLAUDE_CODE_SESSION_ID',
+    cap: { turns: 8, variable: 'CLAUDE_CODE_STOP_HOOK_BLOCK_CAP' },
+  },
 };
 
 /** Each is billed instead of a subscription that is logged in; the first that is set wins. */

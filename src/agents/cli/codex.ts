@@ -37,6 +37,15 @@ export const codex: AgentCli = {
   account,
   launch,
   reader: () => codexReader(),
+  hooks: {
+    file: { path: '.codex/hooks.json', folderVariable: 'CODEX_HOME', inFolder: 'hooks.json' },
+    projectFile: '.codex/hooks.json',
+    events: ['Stop'],
+    timeoutUnitMs: 1_000,
+    sessionVariable: 'CODEX_THREAD_ID',
+    beware:
+      'Codex calls a hook only after you have trusted it: start codex once and say yes when it asks about its hooks; until then it is not called, and nothing says so.',
+  },
 };
 
 /** What it takes where nobody names a model (seen with 0.166.0). */

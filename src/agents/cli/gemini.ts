@@ -45,6 +45,14 @@ export const gemini: AgentCli = {
   },
   launch,
   reader: geminiReader,
+  hooks: {
+    file: { path: '.gemini/settings.json', folderVariable: 'GEMINI_CLI_HOME', inFolder: '.gemini/settings.json' },
+    projectFile: '.gemini/settings.json',
+    events: ['AfterAgent'],
+    timeoutUnitMs: 1,
+    alsoNeeds: { hooksConfig: { enabled: true } },
+    sessionVariable: 'GEMINI_SESSION_ID',
+  },
 };
 
 /**

@@ -205,7 +205,8 @@ const failureParts: Kinds = {
   resetAtMs: optional(time),
 };
 
-const parts: { readonly [Type in Activity['type']]: Kinds } = {
+/** One of a program works here: it cannot leave its work. */
+const parts: { readonly [Type in Exclude<Activity['type'], 'left'>]: Kinds } = {
   // One that outlives us is ended by its id, so it must be one.
   spawned: { pid: [isPid, 'the id of a process'], startTime: text, host: text },
   text: { text, channel: [value => value === 'output' || value === 'errors', '"output" or "errors"'] },
@@ -253,7 +254,7 @@ export function readActivity(value: unknown): Read<Activity> {
   const { type } = value;
   if (!isText(type) || !Object.hasOwn(parts, type))
     return { ok: false, problem: `its type is ${shown(type)}, not one of ${Object.keys(parts).join(', ')}` };
-  const taken = take(value, parts[type as Activity['type']], type);
+  const taken = take(value, parts[type as keyof typeof parts], type);
   if (!taken.ok) return taken;
   const { usage, failure, usedFraction } = taken.value;
   const inner = type === 'usage' ? readUsage(usage, 'usage.usage') : undefined;

@@ -7,7 +7,7 @@ import { initialState } from '../../core/state.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { loopOfPlan, planKey } from '../../modes/plan/session/loops.ts';
 import { endedLoopOf, mayRun, planAt, putAway, refuseDoubtfulBoxes } from '../../modes/plan/session/vault.ts';
-import { UsageError } from '../../text/errors.ts';
+import { Bug, UsageError } from '../../text/errors.ts';
 import { vaultRootOf } from '../../text/step-path.ts';
 import { type Engine, type Environment, hasLedger, openLedger } from '../app.ts';
 import { newestLoop, withLease } from '../loops/find.ts';
@@ -131,6 +131,8 @@ async function resultFrom(job: Job, outcome: Outcome): Promise<LoopResult> {
     case 'declined':
       if (outcome.gate.id === 'settings-changed') throw settingsRefusal(outcome.gate.changed);
       throw redRefusal(outcome.gate.id === 'red-checks' ? outcome.gate.red : []);
+    case 'left':
+      throw new Bug('only a visit leaves its work');
     case 'ran':
       return resultOf(needs, outcome.state, { how: outcome.how, ran: true });
   }

@@ -1,4 +1,5 @@
 // Commands to loops: refused, decided here when no process holds the loop, or put into its holder's mailbox.
+import { sessionOf } from '../../core/event.ts';
 import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type Task } from '../../core/task.ts';
@@ -72,10 +73,22 @@ type Delivered = Exclude<Sent, { became: 'refused' }>;
 
 /** Decided here when nobody holds the loop, else put into its holder's mailbox. */
 export async function deliver(order: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
+  if (commands.some(({ type }) => type === 'stop')) await takeFromSession(order);
   const light = order.parts === undefined ? await decideHere(order, commands) : { type: 'unsettled' as const };
   const result = light.type === 'unsettled' ? await settle(order, commands) : light;
   if (result.type === 'failed') return { became: 'failed', failure: result.failure };
   return result.type === 'held' ? mailed(order, commands) : { became: 'decided' };
+}
+
+/** As its lease is called while the hook of a session is at work. */
+export const hookLease = (session: string): string => `hook:${session}`;
+
+/** Between two turns no process reads the mail of a session's loop: whoever ends it need not wait for the next turn. */
+async function takeFromSession({ ledger: { store }, loop }: CommandOrder): Promise<void> {
+  const held = await store.holder(loop);
+  const session = held && sessionOf(held.lease.holder.id);
+  if (held === undefined || session === undefined) return;
+  if ((await store.holder(hookLease(session)))?.alive !== true) await store.release(held.lease);
 }
 
 /** As `deliver`; a failure of the ledger is thrown. */

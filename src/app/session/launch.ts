@@ -20,7 +20,7 @@ import type { Workspace } from './workspace.ts';
 export async function engineFor(
   prepared: Prepared,
   workspace: Workspace,
-  host: Pick<Engine, 'ledger' | 'by' | 'notifiers' | 'ask'>,
+  { isVisit = false, ...host }: Pick<Engine, 'ledger' | 'by' | 'notifiers' | 'ask'> & { readonly isVisit?: boolean },
   warn: (sentence: string) => void,
 ): Promise<Engine> {
   const { env, home, path, config, mode, modeSession, serversInReach } = prepared;
@@ -49,7 +49,10 @@ export async function engineFor(
     onEscalation: config.onEscalation ?? (host.ask === undefined ? 'exit' : 'wait'),
     answerMsMax: config.answerTimeout,
   });
-  return { ...engine, prompt: saying(engine.prompt, () => readOnlyWords(config.sandbox, directory)) };
+  // A session is not confined by us.
+  return isVisit
+    ? engine
+    : { ...engine, prompt: saying(engine.prompt, () => readOnlyWords(config.sandbox, directory)) };
 }
 
 /** Where it works is the same for every mode: it stands at the end of the prompt. Asked late: the sandbox is being tried out. */

@@ -6,6 +6,7 @@ import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import type { TaskSpec } from '../../core/task.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { Visit } from '../../engine/run.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -83,6 +84,15 @@ export interface Host {
   listen(): StopListener;
   /** The loop begins or goes on now: nothing can be refused any more. */
   attend(prepared: Prepared, loop: string): Attendance;
+  /** It is only here for a moment, for a session that does the work (ADR 9). */
+  readonly visit?: SessionVisit;
+}
+
+export interface SessionVisit extends Visit {
+  /** Its id as a holder. */
+  readonly holder: string;
+  /** What its user typed meanwhile. */
+  readonly guidance?: string | undefined;
 }
 
 export type Outcome =
@@ -92,6 +102,8 @@ export type Outcome =
   | { readonly type: 'nothing-to-do' }
   /** The host said no; what had been made is gone. */
   | { readonly type: 'declined'; readonly gate: Gate }
+  /** A visit: the session goes on with an iteration. */
+  | { readonly type: 'left'; readonly state: State }
   | {
       readonly type: 'ran';
       readonly how: 'ended' | 'waiting' | 'interrupted';
@@ -127,19 +139,28 @@ async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promi
   if (earlier?.type === 'ended' && !(await host.decide({ id: 'continue-ended', earlier })))
     return { type: 'over', earlier };
   const state = earlier?.type === 'open' ? earlier.state : undefined;
+  const held = await heldByOthers(ledger, state, host);
+  if (held !== undefined) return { type: 'held', what: 'loop', lease: held };
   // It was begun or changed since it was looked up.
   const isAsSeen = canonical(first.before ?? null) === canonical(state?.settings ?? null);
   const prepared = isAsSeen ? first : await prepareLoop({ ...first, ledger });
   if (state === undefined && !hasWork(prepared)) return { type: 'nothing-to-do' };
-  const { config, settings, document, directory } = prepared;
+  const { config, document, directory } = prepared;
   const loop = state?.loop ?? (await newLoop(ledger, config.name, document.project));
   if (first.flags['new'] === true) await endReplaced(first, ledger, host, loop.name);
-  const hasOwnFolder =
-    state === undefined ? config.worktree || settings.worktreePerTask : state.loop.branch !== undefined;
   const run = (): Promise<Outcome> => work(prepared, ledger, host, { id: loop.id, name: loop.name, state });
-  if (hasOwnFolder) return run();
+  // A session works where its user sits, whoever else works there.
+  if (host.visit !== undefined || hasOwnFolder(prepared, state)) return run();
   const folder = `folder:${state?.loop.directory ?? directory}`;
   return withLease<Outcome>(ledger, folder, lease => ({ type: 'held', what: 'folder', lease }), run);
+}
+
+const hasOwnFolder = ({ config, settings }: Prepared, state: State | undefined): boolean =>
+  state === undefined ? config.worktree || settings.worktreePerTask : state.loop.branch !== undefined;
+
+async function heldByOthers({ store }: Ledger, state: State | undefined, { visit }: Host): Promise<Lease | undefined> {
+  const held = state && (await store.holder(state.loop.id));
+  return held?.alive === true && held.lease.holder.id !== visit?.holder ? held.lease : undefined;
 }
 
 /** Nobody goes on with it any more: left open, its questions would stand beside those of the new loop for good. */
@@ -190,17 +211,15 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   const attendance = host.attend(prepared, loop);
   const { signal: interrupt, notifiers, ask, adapt } = attendance;
   try {
-    const asInput = (command: Command): Input => ({ type: 'command', command, by });
-    const first =
-      state === undefined
-        ? [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)]
-        : resumeCommands(prepared, state, workspace).map(asInput);
-    const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask }, say);
+    const first = firstInputs(prepared, host, chosen, workspace);
+    const isVisit = host.visit !== undefined;
+    const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask, isVisit }, say);
     const { runLoop } = await import('../../engine/run.ts');
-    const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first });
+    const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first, visit: host.visit });
     if (result.type === 'held') return { type: 'held', what: 'loop', lease: result.held };
     if (result.type === 'failed') throw storeError(result.failure);
     if (result.type === 'refused') refuseProblems(result.problems);
+    if (result.type === 'left') return { type: 'left', state: result.state };
     await handOver(prepared, workspace, result.state);
     if (result.type === 'ended') await keepNotes(prepared, ledger, result.state, say);
     return { type: 'ran', how: result.type, state: result.state, exitCode: attendance.exitCode?.() };
@@ -208,6 +227,21 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     attendance.close();
     settle();
   }
+}
+
+function firstInputs(prepared: Prepared, host: Host, chosen: Chosen, workspace: Workspace): readonly Input[] {
+  const { state } = chosen;
+  const { by } = host;
+  const asInput = (command: Command): Input => ({ type: 'command', command, by });
+  if (state !== undefined) return commandsFor(host, prepared, resumeCommands(prepared, state, workspace)).map(asInput);
+  return [startInput(prepared, chosen, workspace, by), ...approvalByRunning(prepared, undefined).map(asInput)];
+}
+
+/** Nobody has said that a loop which waits goes on, when its session only ends a turn. */
+function commandsFor({ visit }: Host, { resumes }: Prepared, commands: readonly Command[]): readonly Command[] {
+  if (visit === undefined) return commands;
+  const kept = resumes === undefined ? commands : commands.filter(({ type }) => type !== 'resume');
+  return visit.guidance === undefined ? kept : [...kept, { type: 'tell', text: visit.guidance }];
 }
 
 /** Nothing depends on them: a loop that is over has ended well without. */

@@ -4,12 +4,13 @@ import { nothingBounds } from '../../app/problems.ts';
 import { keptWords } from '../../app/session/resume-rules.ts';
 import { flagName, keys } from '../../config/fields.ts';
 import type { Termination } from '../../core/event.ts';
+import { sessionOf } from '../../core/event.ts';
 import type { Command } from '../../core/input.ts';
 import { waitingFor } from '../../core/next.ts';
 import { boundingLimits, isBounded, type Limits, limitFlag, limitTable } from '../../core/settings.ts';
 import type { State } from '../../core/state.ts';
 import { evaluateTermination } from '../../core/termination.ts';
-import type { LoopRow } from '../../ledger/ledger.ts';
+import type { LeaseState, LoopRow } from '../../ledger/ledger.ts';
 import { evolve } from '../../modes/evolve.ts';
 import { openRun } from '../../modes/registry.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -103,9 +104,35 @@ function placeOfLoop(context: Context, { loop: { branch, directory }, settings }
   return { ...context, directory: started };
 }
 
-export async function execute(context: Context, [name]: Words, flags: Flags): Promise<number> {
+interface Standing {
+  readonly row: LoopRow;
+  readonly state: State;
+  readonly held: LeaseState | undefined;
+}
+
+/** A loop that belongs to a session goes on there, unless somebody says that it shall go on headless. */
+async function inItsSession(context: Context, { row, state, held }: Standing, flags: Flags) {
+  const isHeadless = flags['headless'] === true;
+  const { allBindings } = await import('../../hook/binding.ts');
+  const binding = allBindings(context.home()).find(one => one.loop === row.loop);
+  if (binding === undefined && isHeadless)
+    throw new UsageError(`--headless has no effect: loop ${row.name} belongs to no session.`, 'Leave it out.');
+  const isBySession = held?.alive === true && sessionOf(held.lease.holder.id) !== undefined;
+  // Only whoever says so takes it out of the session's hands; how far it is there is counted.
+  if (isHeadless && isBySession) await (await context.ledger({ write: true })).store.release(held.lease);
+  if (binding === undefined || isHeadless || (held?.alive === true && !isBySession)) return undefined;
+  await unpause(context, row, state, flags);
+  context.say('  It goes on in its session: say anything there. Outside of it: the same command with --headless');
+  return 0;
+}
+
+export async function execute(context: Context, [name]: Words, given: Flags): Promise<number> {
   await context.ledger({ write: true, quickCheck: true });
-  const { row, state, held } = await loopStateOf(context, name, true);
+  const { row, state, held: lease } = await loopStateOf(context, name, true);
+  const there = await inItsSession(context, { row, state, held: lease }, given);
+  if (there !== undefined) return there;
+  const { headless, ...flags } = given;
+  const held = headless === true ? undefined : lease;
   await wantedLimits(context, flags); // what cannot be read is said before anything else
   if (state.control.ended?.reason === 'goal_achieved' && reopenLine(state) === undefined)
     throw new UsageError(`Loop ${row.name} is done: there is nothing to resume.`, 'See what it did: ralph report');
@@ -113,16 +140,16 @@ export async function execute(context: Context, [name]: Words, flags: Flags): Pr
   const settled = await withRoom(context, state, flags, isInteractive(flags) ? askLine : undefined);
   if (settled === undefined) return 130;
   const { settings, loop } = state;
-  const there = placeOfLoop(context, state);
+  const place = placeOfLoop(context, state);
   const all = { ...keptWords(settings).flags, ...settled };
   const own = flags['dryRun'] === true ? undefined : await openRun(settings.mode);
   if (own !== undefined) {
     // It asks for its approval first: nothing of it begins here.
     const limits = await wantedLimits(context, settled);
     await sendCommand(context, row, [{ type: 'limits', limits }, { type: 'resume' }]);
-    return own(there, [loop.document], all);
+    return own(place, [loop.document], all);
   }
   const { runDraft } = await import('./run.ts');
   const found = { modeName: settings.mode, path: loop.document, notices: [] };
-  return runDraft(there, { ...placeOf(there), found, flags: all, resumes: row.loop });
+  return runDraft(place, { ...placeOf(place), found, flags: all, resumes: row.loop });
 }

@@ -1,4 +1,5 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
+import { sessionOf } from '../../core/event.ts';
 import { assessHealth } from '../../core/health.ts';
 import { isBusy, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
@@ -42,7 +43,10 @@ function openLines(state: State, liveness: Liveness, process: string, style: Sty
 /** Undefined: no process works on it. */
 function workerWords(liveness: Liveness): string | undefined {
   const holder = liveness.is === 'nobody' ? undefined : liveness.holder;
-  return holder && `process ${holder.pid} on ${holder.host}`;
+  const session = holder && sessionOf(holder.id);
+  return session === undefined
+    ? holder && `process ${holder.pid} on ${holder.host}`
+    : `none: it works in session ${session}`;
 }
 
 function nobodyWords({ questions, loop }: State): string {

@@ -1,7 +1,7 @@
 // The help of a command and of a command group as text: what it does, examples, then flags under headings, at any width.
 import { capitalized } from '../../text/format.ts';
-import { type CommandRow, commandGroups, commands, type FlagRow, nameOf } from '../command-table.ts';
-import { globalFlags, hasFlag } from '../global-flags.ts';
+import { commands, nameOf } from '../command-table.ts';
+import { type CommandRow, commandGroups, type FlagRow, globalFlags, hasFlag } from '../global-flags.ts';
 import { wrapped } from '../terminal.ts';
 import { topics } from './topics.ts';
 

@@ -41,13 +41,16 @@ function parseRalphLoop(text: string): Parsed {
     problems.add(0, 'The document has no front matter.', fix);
     return problems.refusal(text);
   }
-  const { active, iteration } = matter.values;
+  const { active, iteration, completion_promise: promise } = matter.values;
   const wrong = valueProblems(problems, matter);
   if (active !== undefined && typeof active !== 'boolean') {
     wrong('active', 'true or false', 'Write true or false, without quotes.');
   }
   if (iteration !== undefined && iteration !== null && !isCount(iteration)) {
     wrong('iteration', 'a whole number', 'Write 1.');
+  }
+  if (typeof promise === 'string' && promise.trim() === '') {
+    wrong('completion_promise', 'a word: every message holds an empty one', 'Write one, or leave the key out.');
   }
   const defaults = readDefaults(matter, problems);
   const lines = markdownLines(text, matter.bodyStart);

@@ -1,5 +1,6 @@
 // Leases: one holder at a time may write a loop, with a token that grows so that a late writer is fenced off.
 import type { DatabaseSync } from 'node:sqlite';
+import { sessionIdleMsMax, sessionOf } from '../../core/event.ts';
 import type { Holder, Lease, Leased, LeaseState, StoreFailure } from '../ledger.ts';
 import { type Connection, failure, StoreFailed } from './connection.ts';
 
@@ -13,8 +14,11 @@ export function livenessOf(options: {
   readonly isAlive: (holder: Holder) => boolean;
   readonly now: () => number;
 }): Liveness {
-  return ({ lease: { holder }, renewedAt }) =>
-    holder.boot === options.boot ? options.isAlive(holder) : options.now() - renewedAt <= silentMsMax;
+  return ({ lease: { holder }, renewedAt }) => {
+    const silentMs = options.now() - renewedAt;
+    if (sessionOf(holder.id) !== undefined) return silentMs <= sessionIdleMsMax;
+    return holder.boot === options.boot ? options.isAlive(holder) : silentMs <= silentMsMax;
+  };
 }
 
 interface HeldLease {
