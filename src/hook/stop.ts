@@ -1,10 +1,10 @@
 // End of a turn: the loop that is bound to the session takes it as an iteration, and answers with the next one or lets it end.
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import type { Visited } from '../app/session/visit.ts';
 import { type Binding, dropBinding, findBinding, newBinding, noteTrouble, takeRest, writeBinding } from './binding.ts';
 import { type Answer, answerText, readTurn, type Turn } from './payload.ts';
 import { readStateFile, removeStateFile, stateFilePath, writeStateFile } from './state-file.ts';
-import { isEndOf, openSettled, type Since, type Transcript } from './transcript.ts';
+import { isEndOf, openSettled, openTranscript, type Since, type Transcript } from './transcript.ts';
 
 /** How a turn went, as far as its host says. */
 interface TurnOutcome {
@@ -107,14 +107,26 @@ function foldersOf({ directory }: Turn, { env }: HookPlace): readonly string[] {
   return [...new Set(real)];
 }
 
-/** A state file that is active, no view of a loop of ours, and of no other session. */
-function importable({ session }: Turn, folders: readonly string[]): Import | undefined {
+/** A file that lay there before the session began came with the folder, and may say anything: nobody here has asked for it. */
+function isOfSession(directory: string, { transcript }: Turn): boolean {
+  const opened = openTranscript(transcript);
+  if (!opened.ok) return false;
+  const begunAt = opened.transcript.begunAt();
+  opened.transcript.close();
+  return begunAt !== undefined && statSync(stateFilePath(directory)).mtimeMs >= begunAt;
+}
+
+/** A state file that is active, no view of a loop of ours, and written in this session. */
+function importable(turn: Turn, folders: readonly string[]): Import | undefined {
+  const { session } = turn;
   for (const directory of folders) {
     const file = readStateFile(directory);
     if (file === 'broken') throw new Error(`${stateFilePath(directory)} cannot be read as a state file`);
     const { active, loop, session_id = '' } = file?.values ?? {};
     if (file === undefined || active !== 'true' || loop !== undefined) continue;
     if (session_id !== '' && session_id !== session) continue;
+    if (!isOfSession(directory, turn))
+      throw new Error(`${stateFilePath(directory)} is older than this session: ralph hook start begins its loop`);
     const { max_iterations, completion_promise } = file.values;
     const promise = completion_promise === 'null' ? undefined : completion_promise;
     return { directory, session, prompt: file.prompt, iterationsMax: max_iterations, promise };

@@ -39,6 +39,8 @@ export interface Since {
 export interface Transcript {
   readonly size: number;
   readonly bytesRead: () => number;
+  /** The first time that it names, epoch ms: when the session began. */
+  begunAt(): number | undefined;
   /** Its last assistant message is the one that the host tells. */
   isWritten(message: string): boolean;
   /** The text parts of the last assistant message, joined. */
@@ -115,6 +117,10 @@ function reader(file: number, size: number, bytesBefore: number): Transcript {
   return {
     size,
     bytesRead: () => bytes,
+    begunAt: () =>
+      linesOf(read(0, Math.min(size, lookBytes)))
+        .map(timeIn)
+        .find(at => at > 0),
     isWritten: message => {
       const near = linesOf(read(Math.max(0, size - lookBytes), lookBytes)).reverse();
       return isEndOf(lastMessageIn(near)?.trim() ?? '', message.trim());
@@ -142,6 +148,8 @@ function linesOf(bytes: Buffer): Fields[] {
       }
     });
 }
+
+const timeIn = (line: Fields): number => Date.parse(textOf(line['timestamp'])) || 0;
 
 /** Hosts wrap a message in their own way. */
 const messageIn = (line: Fields): Fields => fieldsOf(line['message'] ?? line['payload']);
@@ -218,9 +226,8 @@ function usageIn(line: Fields): MessageUsage | undefined {
   const message = messageIn(line);
   const counts = countsIn(line, message);
   if (counts === undefined) return undefined;
-  const timestamp = textOf(line['timestamp']);
-  const id = textOf(message['id'] ?? line['id']) || timestamp;
-  return { ...counts, message: id, model: textOf(message['model'] ?? line['model']), at: Date.parse(timestamp) || 0 };
+  const id = textOf(message['id'] ?? line['id']) || textOf(line['timestamp']);
+  return { ...counts, message: id, model: textOf(message['model'] ?? line['model']), at: timeIn(line) };
 }
 
 /** Three ways to say it: with the message, as a line of its own, as the message's own tokens. */
