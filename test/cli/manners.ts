@@ -16,7 +16,16 @@ export const manners: readonly (readonly [string, Manner])[] = [
 ];
 
 /** Data, which is never broken into other lines. */
-const unbroken = ['diff', 'checkpoint diff', 'events', 'logs', 'task export', 'task import'];
+const unbroken = [
+  'hook install',
+  'hook uninstall',
+  'diff',
+  'checkpoint diff',
+  'events',
+  'logs',
+  'task export',
+  'task import',
+];
 
 /** A path, an address or a hash that is longer than the line stays whole, to be copied. */
 const isTooWide = (line: string, columns: number): boolean =>

@@ -187,6 +187,16 @@ const cases: readonly Case[] = [
     },
   },
   {
+    what: 'hook install, beside a hook of the user',
+    from: ['cli/commands/hook.ts'],
+    async act(place) {
+      execFileSync('mkdir', [join(place.project, '.claude')]);
+      place.put('.claude/settings.json', '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}');
+      const before = await filesNow(place);
+      return { before, told: await ok(place.ralph(['hook', 'install', 'claude', '--project', '--yes'])) };
+    },
+  },
+  {
     what: 'the record of a checkpoint',
     from: ['views/checkpoint-record.ts'],
     async act(place) {

@@ -39,7 +39,7 @@ export async function execute(context: Context, [what]: Words, flags: Flags): Pr
       `Cancel it first: ralph stop ${other.name}; or let it go on: ralph status ${other.name}`,
     );
   const { file, words, promise, mode } = await documentOf(context, what, flags);
-  const { agent: _agent, session: _session, completionPromise: _promise, headlessOk, ...settings } = flags;
+  const { agent: _agent, session: _session, completionPromise: _promise, headlessOk: _headless, ...settings } = flags;
   const ledger = await context.ledger({ write: true, create: true, quickCheck: true });
   const stop = new AbortController().signal;
   const holder = session === '' ? `first-${randomUUID()}` : session;
@@ -48,7 +48,7 @@ export async function execute(context: Context, [what]: Words, flags: Flags): Pr
   const visited = await startInSession(place, draft, named.agent);
   const { loop, name, startedAt } = visited;
   if (visited.type !== 'left') throw new UsageError(`Loop ${name} does not begin: ${visited.standing}`);
-  const known = { loop, name, session, holder, directory, startedAt, headlessOk: headlessOk === true };
+  const known = { loop, name, session, holder, directory, startedAt, headlessOk: flags['headlessOk'] === true };
   const binding = newBinding({ ...known, hasStateFile: false });
   const shown = readStateFile(directory);
   const shows = typeof shown === 'object' ? shown.values['loop'] : undefined;
