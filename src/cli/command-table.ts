@@ -355,7 +355,10 @@ const taskCommands: readonly CommandRow[] = [
     summary: 'the tasks of any document that Ralph reads as a new document; says what could not be carried over',
     options: [
       { flags: '--to <file>', description: 'PRD.json unless told; tasks.json, NAME.md (a checklist), NAME.yaml' },
-      { flags: '--accept-ticked', description: 'keep what is ticked as done; without it everything is open' },
+      {
+        flags: '--accept-ticked',
+        description: 'keep what is ticked as done; without it only what a loop has recorded as done stays done',
+      },
       { flags: '--dry-run', description: 'print the new document and write nothing' },
       force,
     ],
@@ -390,7 +393,11 @@ export const commands: readonly CommandRow[] = [
         ...settingFlags(),
         { flags: '--mode <name>', description: `what the document is: ${anyOf(modeNames)}`, group: 'mode' },
         { flags: '--no-criteria', description: 'allow stories without acceptance criteria', group: 'mode' },
-        { flags: '--accept-ticked', description: 'take boxes that were ticked before for done', group: 'mode' },
+        {
+          flags: '--accept-ticked',
+          description: 'boxes that were ticked before are right: no note about them, and a plan is not refused',
+          group: 'mode',
+        },
         ...running,
       ];
     },

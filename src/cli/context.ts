@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
 import {
   type Environment,
   hasLedger,
@@ -70,6 +71,19 @@ function userName(env: Environment): string {
   }
 }
 
+/** A home that cannot hold loops is not one without loops. Not there yet is fine. */
+function usableHome(home: string): string {
+  const hint = 'Set RALPH_HOME to a folder of yours, or unset it.';
+  try {
+    if (statSync(home).isDirectory()) return home;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    if (code === 'ENOENT') return home;
+    throw new UsageError(`${home} cannot be opened (${code}).`, hint);
+  }
+  throw new UsageError(`${home} is a file, not a folder.`, hint);
+}
+
 /** `isQuiet`: no messages, only data. */
 export function makeContext(isQuiet = false): Context {
   const env: Environment = process.env;
@@ -80,7 +94,7 @@ export function makeContext(isQuiet = false): Context {
   let loops: LedgerLoops | undefined;
   const home = (): string => (found ??= openHome(env, say));
   const ledger = async ({ quickCheck = false, write = false, create = false }: LedgerUse = {}): Promise<Ledger> => {
-    if (opened === undefined && !create && !hasLedger(home())) throw noLoopYet();
+    if (opened === undefined && !create && !hasLedger(usableHome(home()))) throw noLoopYet();
     opened ??= await openLedger({ home: home(), env, warn: say, quickCheck, readOnly: !write, mailToOlder: !create });
     return opened;
   };
@@ -91,7 +105,7 @@ export function makeContext(isQuiet = false): Context {
     print: text => void process.stdout.write(`${folded(shownOn(text, process.stdout), process.stdout)}\n`),
     say,
     home,
-    hasLedger: () => hasLedger(home()),
+    hasLedger: () => hasLedger(usableHome(home())),
     ledger,
     async loops(needs) {
       const door = await import('../app/loops/loops.ts');
@@ -136,8 +150,10 @@ export async function loopOf(context: Context, name: string | undefined, write =
   const ledger = await context.ledger({ write });
   const loops = await context.loops({ write });
   const row = await loops.find(name, { directory: context.directory, toChange: write });
-  if (name === undefined && !loops.isOfFolder(row, context.directory))
-    context.say(`note: no loop of this folder; this is the newest of all, in ${row.directory}`);
+  if (name === undefined && !loops.isOfFolder(row, context.directory)) {
+    const known = [row.directory, dirname(row.document)].find(path => !path.startsWith(`${context.home()}/`)); // no worktree
+    context.say(`note: no loop of this folder; this is the newest of all, in ${known ?? 'a worktree of its own'}`);
+  }
   return { ledger, loops, row };
 }
 
@@ -213,7 +229,8 @@ async function standardInput(): Promise<string> {
 
 export async function givenText({ say }: Context, text: string, what: string): Promise<string> {
   const full = (text === '-' ? await standardInput() : text).trim();
-  if (full === '') throw new UsageError(`The ${what} is empty.`, 'Say something: ralph help tell');
+  if (full === '')
+    throw new UsageError(`The ${what} is empty.`, `Give the ${what} as words, or - to read it from standard input.`);
   if (text !== '-' && /(^|\s)--max-/.test(full))
     say('note: the text holds something like a flag (--max-...); it is passed on as text and sets nothing.');
   return full;

@@ -84,7 +84,7 @@ export function refuseWithoutTerminal(performers: Performers, hasTerminal: boole
   const cannot = Object.values(performers).find(one => !one.can.interactive);
   if (cannot !== undefined)
     throw new UsageError(
-      `The agent ${cannot.name} cannot be given the terminal.`,
+      `The agent ${JSON.stringify(cannot.name)} cannot be given the terminal.`,
       isInterview
         ? `Name one that can, by --agent: ${cliNames.join(', ')}. Or write tasks.json yourself: docs/formats/tasks.md`
         : 'Leave out --interactive.',

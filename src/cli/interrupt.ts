@@ -64,7 +64,7 @@ export function watchSignals(say: (text: string) => void, { doing, again, leave 
   let pressedAt = 0;
   const goOn = (): string => {
     const line = again?.();
-    return line === undefined ? '' : ` Go on later: ${line}`;
+    return line === undefined ? '' : `\n  Go on later: ${line}`; // its own line: it is there to be copied
   };
   const stop = (code: number, why: string, text: string): void => {
     if (exitCode !== undefined) return;

@@ -2,6 +2,7 @@
 
 import { assessHealth } from '../core/health.ts';
 import { waitingFor } from '../core/next.ts';
+import { canGoOn } from '../core/scheduling.ts';
 import { forecastCost } from '../core/spend.ts';
 import { activeMsAt, initialState, isSingleTask, type State } from '../core/state.ts';
 import { progress } from '../core/task.ts';
@@ -18,8 +19,11 @@ import { fitted, hanging, indented, plain, type Style, wrapped } from './termina
 
 export interface LiveView extends Notifier {
   line(text: string): void;
-  /** The live line goes away while something else uses the terminal; `redraw` brings that back below a printed line. */
-  hold(redraw: () => void): () => void;
+  /**
+   * The live line goes away while something else uses the terminal; `redraw` brings that back below a printed line, and is
+   * to show all of it again once nothing else is at work.
+   */
+  hold(redraw: (isWhole: boolean) => void): () => void;
   close(): void;
 }
 
@@ -134,7 +138,9 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
   let state: State = initialState;
   let shown = false;
   let held = 0;
-  let redrawHeld: () => void = () => {};
+  /** Lines that were printed since what holds the terminal was shown whole. */
+  let printedSince = 0;
+  let redrawHeld: (isWhole: boolean) => void = () => {};
   const clear = (): void => {
     if (shown) write('\r\x1b[2K');
     shown = false;
@@ -149,13 +155,20 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     );
     shown = true;
   };
-  const timer = style.live ? setInterval(draw, 1_000).unref() : undefined;
+  const tick = (): void => {
+    const isAtWork = state.live.length + state.claims.open.length > 0 || canGoOn(state);
+    if (printedSince === 0 || isAtWork) return draw();
+    printedSince = 0;
+    redrawHeld(true);
+  };
+  const timer = style.live ? setInterval(tick, 1_000).unref() : undefined;
   const line = (text: string): void => {
     if (held > 0 && style.live) write('\r\x1b[2K');
     clear();
     write(`${text}\n`);
-    if (held > 0) redrawHeld();
-    else draw();
+    if (held === 0) return draw();
+    printedSince += 1;
+    redrawHeld(false);
   };
   return {
     tell(event, next) {
@@ -170,9 +183,11 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
       clear();
       held += 1;
       redrawHeld = redraw;
+      printedSince = 0;
       return () => {
         held -= 1;
         redrawHeld = () => {};
+        printedSince = 0;
         draw();
       };
     },

@@ -27,7 +27,7 @@ import { type LiveView, liveView } from './live.ts';
 import { showOutput } from './output/agent-output.ts';
 import { askAtTerminal } from './questions/prompt.ts';
 import { runSummary } from './run-summary.ts';
-import { confirm, makeStyle, plain, workWithoutReader } from './terminal.ts';
+import { confirm, folded, makeStyle, plain, workWithoutReader } from './terminal.ts';
 
 type Over = Extract<Outcome, { type: 'over' }>['earlier'];
 
@@ -96,7 +96,10 @@ interface TerminalParts {
 export function attendTerminal(view: LiveView, { ask, adapt }: TerminalParts): Attendance {
   workWithoutReader();
   const watch = workWatch();
-  const interrupt = watchSignals(text => view.line(text), { ...watch, leave: () => view.close() });
+  const interrupt = watchSignals(text => view.line(folded(text, process.stderr)), {
+    ...watch,
+    leave: () => view.close(),
+  });
   return {
     signal: interrupt.signal,
     exitCode: interrupt.exitCode,

@@ -159,7 +159,7 @@ function leftWords({ settings: { limits } }: Prepared, { iterations, spend }: St
     ...(durationMsMax === null ? [] : [`${leftOf(spend.activeMs, durationMsMax, formatDuration)} of work`]),
     ...(deadlineAt === null ? [] : [`until ${dayAndTime(deadlineAt)}`]),
   ];
-  return `${words.join(', ')}   (all settings: --dry-run)`;
+  return words.join(', ');
 }
 
 /** Short for a loop that goes on: what it does, with whom, how it is proven, and what is left of its limits. */
@@ -181,7 +181,8 @@ function summaryRows(prepared: Prepared, chosen: Chosen | undefined): readonly R
   const checks: Row = ['checks', checkWords(prepared)];
   const left: readonly Row[] =
     state === undefined || state.iterations.begun === 0 ? [] : [['left', leftWords(prepared, state)]];
-  if (left.length > 0 && chosen?.would === undefined) return [...first, ...who, checks, ...left];
+  if (left.length > 0 && chosen?.would === undefined)
+    return [...first, ...who, checks, ...left, ['', 'all settings: the same command with --dry-run']];
   return [
     ...first,
     ['folder', state?.loop.directory ?? directory],

@@ -177,9 +177,13 @@ export async function flushOutput(): Promise<void> {
 
 // One moment at the terminal: a yes or a no, or a line.
 
-/** True when Enter, y or yes was typed; false on anything else, Ctrl-C, Ctrl-D or when the terminal went away. */
+/** True on Enter, y or yes; false on n, no, Ctrl-C, Ctrl-D or when the terminal went away; anything else is asked again. */
 export async function confirm(question: string, stop?: AbortSignal): Promise<boolean> {
-  return ['', 'y', 'yes'].includes((await askLine(question, stop))?.trim().toLowerCase() ?? 'no');
+  for (;;) {
+    const word = (await askLine(question, stop))?.trim().toLowerCase() ?? 'no';
+    if (['', 'y', 'yes', 'n', 'no'].includes(word)) return !word.startsWith('n');
+    process.stderr.write('Enter or y says yes; n or Ctrl-C says no.\n');
+  }
 }
 
 /** What was typed; undefined on Ctrl-C, Ctrl-D or when the terminal went away. */

@@ -8,7 +8,7 @@ import { rulesOf } from '../modes/registry.ts';
 import { anyOf } from '../text/format.ts';
 import { nearest } from '../text/similarity.ts';
 import { modelless } from './agents.ts';
-import { environmentName, fieldOf, type Key, keys, type Values } from './fields.ts';
+import { environmentName, fieldOf, flagName, type Key, keys, type Values } from './fields.ts';
 import { type ReadConfigFile, readConfigFile, readTextFile, userOnlyNotice } from './files.ts';
 import { userConfigDirectory } from './home.ts';
 import { parseText, type RunOptions, readOption } from './options.ts';
@@ -72,6 +72,8 @@ export async function resolveConfig(given: ConfigRequest): Promise<ResolvedConfi
   const preset = presetValues(request.mode);
   const sources = Object.fromEntries(keys.map(key => [key, sourceOf(key, layers)])) as Record<Key, Source>;
   const merged = Object.assign({}, preset, ...layers.toReversed().map(layer => layer.values)) as Config;
+  const contradiction = contradictingAgents(merged, sources);
+  if (contradiction !== undefined) return { ok: false, problems: [contradiction] };
   const agent = merged.agent ?? impliedAgent(merged, sources);
   const named = withModel(agent, merged.model, sources);
   if (!named.ok) return { ok: false, problems: [{ message: named.problem }] };
@@ -102,13 +104,24 @@ const precedence: readonly Source[] = ['flag', 'environment', 'loop', '.env', 'p
 
 const isTyped = (source: Source): boolean => source === 'flag' || source === 'environment';
 
+const implies = [
+  ['agentCommand', 'command'],
+  ['script', 'scripted'],
+  ['acpCommand', 'acp'],
+] as const;
+
+/** Flags that each name another agent; one that is a fallback, or does some tasks, is named as that. */
+function contradictingAgents(config: Config, sources: Sources): Problem | undefined {
+  const { agent, fallback, stronger, taskAgent, phaseAgent, judge, reviewer } = config;
+  const named = JSON.stringify([agent, fallback, stronger, taskAgent, phaseAgent, judge, reviewer]);
+  const idle = implies.filter(([key, name]) => sources[key] === 'flag' && !named.includes(name)).map(([key]) => key);
+  const flags = [...(sources.agent === 'flag' ? ['agent' as const] : []), ...idle].map(flagName);
+  if (idle.length === 0 || flags.length < 2) return undefined;
+  return { message: `${flags.join(' and ')} name different agents.`, fix: 'Leave all but one of them out.' };
+}
+
 /** A command or a script says which agent is meant; of both, the one set closer to the command line. */
 function impliedAgent(config: Config, sources: Sources): string | undefined {
-  const implies = [
-    ['agentCommand', 'command'],
-    ['script', 'scripted'],
-    ['acpCommand', 'acp'],
-  ] as const;
   const set = implies.filter(([key]) => config[key] !== undefined);
   // The one set closest to the command line; a user's file that only knows an ACP program chooses nothing by that.
   const closest = set.sort(([a], [b]) => precedence.indexOf(sources[a]) - precedence.indexOf(sources[b]))[0];

@@ -99,6 +99,10 @@ export const resetMsMax = 32 * 24 * 3_600_000;
 export const isBlocked = ({ questions }: State): boolean =>
   questions.open.some(one => one.task === undefined && one.performer === undefined);
 
+/** Work is left that needs no answer before it: something can be begun, or was cut short. */
+export const canGoOn = (state: State): boolean =>
+  !isBlocked(state) && (state.live.length > 0 || readyTasks(state.tasks, 1).length > 0);
+
 function limitedUntil({ performers }: State, name: string, now: number): number | undefined {
   const until = performers.rateLimitedUntil[name] ?? 0;
   return until > now && until <= now + resetMsMax ? until : undefined;

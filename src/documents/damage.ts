@@ -31,6 +31,6 @@ export function unrecordedTicks(tasks: readonly TaskSpec[], recorded: ReadonlySe
   const many = `${ticked.length} of ${tasks.length} tasks (${someOf(ticked, 5)}) are`;
   const what = ticked.length === 1 ? `Task ${ticked[0]} is` : many;
   return [
-    `${what} marked as done or skipped already, without a record of it, and will not be worked on. Open again what is not done, or say --accept-ticked.`,
+    `${what} marked as done or skipped already, without a record of it, and will not be worked on. Open again what is not done; --accept-ticked says that they are right, and this note is left out.`,
   ];
 }

@@ -146,7 +146,7 @@ class LoopRun {
     }
     if (this.failure) return { kind: 'ledger', because: `the ledger failed: ${this.failure.detail}` };
     const hard = hardStop(this.state, this.engine.clock.now());
-    if (hard) return { kind: 'limit', because: `${hard.reason}: ${hard.because}` };
+    if (hard) return { kind: 'limit', because: hard.because };
     if (this.state.control.paused?.now) return { kind: 'pause', because: `paused by ${this.state.control.paused.by}` };
     const handoff = this.state.live.find(live => key === `perform:${live.iteration}`)?.handoff;
     if (handoff === undefined) return { kind: 'unwanted', because: 'no longer wanted' };

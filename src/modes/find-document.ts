@@ -83,13 +83,13 @@ function usualDocument({ directory }: Sought, mode: ModeWord | undefined): Named
 const asked: readonly ModeWord[] = ['plan', 'project', 'prompt', 'prd'];
 
 /** Boxes in a README are for its readers: to work through them must be said. */
-async function refuseOtherBoxes(path: string): Promise<void> {
+async function refuseOtherBoxes(path: string, typed: string): Promise<void> {
   const { isListName } = await import('./lists/mode.ts');
   const name = basename(path);
   if (isListName(name) || isListName(basename(dirname(path)))) return;
   throw new UsageError(
     `${JSON.stringify(name)} holds boxes, but by its name it is no task list.`,
-    `To work through them: --mode prd; to give the whole text to an agent: --mode prompt; or ralph review ${name}`,
+    `To work through them: --mode prd; to give the whole text to an agent: --mode prompt; or ralph review ${typed}`,
   );
 }
 
@@ -102,7 +102,8 @@ function isJson(text: string): boolean {
   }
 }
 
-async function recognised(path: string): Promise<ModeWord> {
+/** `typed`: as the person named it, for the lines that are to be typed next. */
+async function recognised(path: string, typed: string): Promise<ModeWord> {
   const name = basename(path);
   // One that cannot be read as such says itself what is wrong with it, and where.
   const byName = usual.find(([usualName]) => basename(usualName) === name)?.[1];
@@ -111,7 +112,7 @@ async function recognised(path: string): Promise<ModeWord> {
   for (const mode of asked) {
     const { formats } = await openMode(modeFor(mode, path));
     const format = formats.find(one => one.recognises(name, read.text));
-    if (format?.name === 'checklist') await refuseOtherBoxes(path);
+    if (format?.name === 'checklist') await refuseOtherBoxes(path, typed);
     if (format !== undefined) return mode;
   }
   if (byName !== undefined) return byName;
@@ -119,9 +120,11 @@ async function recognised(path: string): Promise<ModeWord> {
   if (project !== undefined)
     throw new UsageError(`${name} is the brief of ${project}, not its tasks.`, `ralph interview ${project}`);
   if (/\.jsonc?$/i.test(name) && !isJson(read.text)) return 'prd'; // which says where it is broken
+  if (read.text.trim() === '')
+    throw new UsageError(`${JSON.stringify(typed)} is empty.`, 'Write what is to be done into it.');
   throw new UsageError(
-    `${JSON.stringify(name)} is no document that Ralph knows: no PRD, task list, plan or prompt.`,
-    `Say what it is (--mode prompt, prd, project or plan), or have it reviewed: ralph review ${name}`,
+    `${JSON.stringify(typed)} is no document that Ralph knows: no PRD, task list, plan or prompt.`,
+    `Say what it is (--mode prompt, prd, project or plan), or have it reviewed: ralph review ${typed}`,
   );
 }
 
@@ -182,7 +185,7 @@ async function namedDocument(sought: Sought, given: string, mode: ModeWord | und
     );
   if (isThere) {
     const real = realpathSync(path);
-    return { modeName: mode ?? (await recognised(real)), path: real, notices: [] };
+    return { modeName: mode ?? (await recognised(real, given)), path: real, notices: [] };
   }
   // A word alone is a file that is not there; several are a goal.
   const isGoal = mode === 'goal' || given.trim() === '' || (mode === undefined && /\s/.test(given.trim()));

@@ -100,6 +100,7 @@ function wayBack(state: State): readonly string[] {
   const { settings } = state;
   const { name, branch } = state.loop;
   if (state.checkpoints.made === 0 || state.iterations.begun === 0 || hasOnlyActions(state)) return [];
+  if ([...allTasks(state.tasks)].every(task => task.spec.readOnly === true)) return []; // reviewers found nothing to fix
   const isPutAway = settings.policy.vault && state.control.ended?.reason === 'goal_achieved';
   const undo =
     settings.worktreePerTask || isPutAway

@@ -77,7 +77,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'restore.asked': event => `restore of checkpoint ${event.to.number} asked for by ${event.by}: ${event.because}`,
   'checkpoint.restored': event =>
     event.refused === undefined
-      ? `checkpoint ${event.number} restored: ${restoredWords(event)} (${event.because})`
+      ? `checkpoint ${event.number} restored, ${restoredWords(event)}: ${event.because}`
       : `checkpoint ${event.number} NOT restored: ${event.refused}`,
   'command.refused': event => `${event.by} tried "${event.command}": refused, ${event.because}`,
   'escalation.raised': event =>

@@ -215,7 +215,11 @@ describe('words that are refused', () => {
         /An interactive agent needs a terminal\.\n {2}Run it at one/,
         manner,
       );
-      await refused(place, ['run', '--interactive', '--agent-command', 'true'], /command cannot be given the terminal/);
+      await refused(
+        place,
+        ['run', '--interactive', '--agent-command', 'true'],
+        /"command" cannot be given the terminal/,
+      );
       const dry = await place.ralph(['run', '--interactive', '--dry-run'], manner);
       expect(flat(dry.stdout)).toContain('it gets the terminal, done.md ends a round');
     }),

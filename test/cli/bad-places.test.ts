@@ -215,6 +215,17 @@ describe('homes', () => {
   }
 
   it.concurrent(
+    'B15: a RALPH_HOME that is a file, or in one, is no home without loops for those who only look',
+    inProject(async place => {
+      const file = join(place.project, 'PRD.json');
+      const [isFile, inFile] = [{ RALPH_HOME: file }, { RALPH_HOME: join(file, 'home') }];
+      await refused(place, ['status'], /PRD\.json is a file, not a folder\.\n {2}Set RALPH_HOME/, { env: isFile });
+      await refused(place, ['inbox'], /home cannot be opened \(ENOTDIR\)\.\n {2}Set RALPH_HOME/, { env: inFile });
+      expect((await place.ralph([], { env: isFile })).stdout).toContain('is a file, not a folder.');
+    }),
+  );
+
+  it.concurrent(
     'B15: an unusable TMPDIR does not stop a run, and the demo says what is wrong',
     inProject(async place => {
       const env = { TMPDIR: join(place.root, 'nowhere') };

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LedgerLoops } from '../../src/app/loops/loops.ts';
 import { execute as answer } from '../../src/cli/commands/answer.ts';
 import { execute as loopsList } from '../../src/cli/commands/loops-list.ts';
@@ -19,6 +19,7 @@ import { workWatch } from '../../src/cli/interrupt.ts';
 import { liveLine, liveView } from '../../src/cli/live.ts';
 import { makeStyle } from '../../src/cli/terminal.ts';
 import type { Event } from '../../src/core/event.ts';
+import { initialState } from '../../src/core/state.ts';
 import type { TaskSpec } from '../../src/core/task.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryLedger } from '../../src/ledger/memory.ts';
@@ -264,6 +265,29 @@ describe('while it runs', () => {
     written.length = 0;
     view.line('Ended at once.');
     expect(written.join('').replaceAll('\r\x1b[2K', '')).toBe('Ended at once.\n');
+  });
+
+  it('given lines below a question, then it is shown again once, as soon as nothing else is at work', () => {
+    vi.useFakeTimers();
+    try {
+      const shown: boolean[] = [];
+      const view = liveView({ ...makeStyle({}), live: true }, () => {}, false);
+      const story = new Story();
+      view.tell(story.begin('A')[0]!, story.state);
+      view.hold(isWhole => void shown.push(isWhole));
+      view.line('the work of another task');
+      vi.advanceTimersByTime(5_000);
+      expect(shown).toEqual([false]);
+      view.tell(
+        { type: 'guidance.given', at: t0, text: '', by: '', because: '' },
+        { ...story.state, live: [], tasks: initialState.tasks },
+      );
+      vi.advanceTimersByTime(5_000);
+      expect(shown.filter(isWhole => isWhole)).toEqual([true]);
+      view.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('given an agent at the terminal, then what is said is kept until its round ends, and never lost when we end first', () => {

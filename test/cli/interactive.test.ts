@@ -96,7 +96,7 @@ describe.runIf(isInstalled('tmux'))('an interactive iteration (needs tmux)', () 
         const pressing = setInterval(press, 60);
         const after = await terminal.shows(/code 130[\s\S]*icanon/).finally(() => clearInterval(pressing));
         expect(after).toMatch(
-          /Stopping the agent[\s\S]*Ended at once\. What was recorded is kept\. Go on later: ralph/,
+          /Stopping the agent[\s\S]*Ended at once\. What was recorded is kept\.\s+Go on later: ralph/,
         );
         expect(after).not.toContain('THE SCREEN OF THE AGENT');
         expect(after).toMatch(/\sicanon\s/);

@@ -46,8 +46,8 @@ async function hanging(place: Scratch, ...flags: readonly string[]): Promise<Han
 
 describe('interrupting', () => {
   for (const [signal, code, why] of [
-    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\. Go on later: ralph resume shop/],
-    ['SIGTERM', 143, /Stopping the agent and recording it\. Go on later: ralph resume shop/],
+    ['SIGINT', 130, /Stopping the agent; Ctrl-C again ends at once\.\n {2}Go on later: ralph resume shop/],
+    ['SIGTERM', 143, /Stopping the agent and recording it\.\n {2}Go on later: ralph resume shop/],
     ['SIGHUP', 143, /The terminal was closed: stopping the agent and recording it\./],
   ] as const) {
     it.concurrent(`F09 F10 F11: ${signal} ends the agent, records it and exits ${code}; the same command resumes`, () =>
@@ -87,7 +87,7 @@ describe('interrupting', () => {
       const pressing = setInterval(() => live.child.kill('SIGINT'), 60);
       const told = await live.ended.finally(() => clearInterval(pressing));
       expect(told.code).toBe(130);
-      expect(told.stderr).toContain('Ended at once. What was recorded is kept. Go on later: ralph resume shop');
+      expect(told.stderr).toContain('Ended at once. What was recorded is kept.\n  Go on later: ralph resume shop');
       await agent.gone();
       expect((await place.ralph(['audit', 'verify'])).code).toBe(0);
       scripted(place, ['US-001'], [claims()]);

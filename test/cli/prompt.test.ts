@@ -114,7 +114,7 @@ describe('a PROMPT.md', () => {
         code: 6,
         stdout: expect.stringMatching(/^Stopped: too many errors in a row: .*\. Not complete, 6 iterations,/),
       });
-      expect(told.stderr).toMatch(/checkpoint 2 restored: 1 file put back.*3 errors in a row/);
+      expect(told.stderr).toMatch(/checkpoint 2 restored, 1 file put back.*3 errors in a row/);
       expect(place.read('seen.txt')).toBe('good\n');
       expect(metricsOf(place)).toMatchObject({ failures: 5, rollbacks: 1, end_trigger: 'safety_limit' });
       const done = await place.ralph(hinted(told.stderr, 'ralph resume'));

@@ -107,6 +107,17 @@ describe('questions of several folders', () => {
       expect((await place.ralph(['answer', 'two/E1', '--retry'])).stderr).toContain('Answer to two/E1: recorded.');
     }));
 
+  it('given an answer once more in its folder, then it says who answered, and no other folder is named', () =>
+    inScratch(async place => {
+      await askedIn(place, 'one', 'two');
+      const one = { cwd: join(place.project, 'one') };
+      await place.ralph(['answer', 'E1', '--retry'], one);
+      const again = await place.ralph(['answer', 'E1', '--retry'], one);
+      expect(again.code).toBe(1);
+      expect(again.stderr).toMatch(/one\/E1 was answered by .* at .*: retry\./);
+      expect(again.stderr).not.toContain('two/E1');
+    }));
+
   it('given two loops of one folder with an E1, then one sentence says so, and both are named', () =>
     inScratch(async place => {
       scripted(place, ['US-001'], [{ steps: [asks] }]);

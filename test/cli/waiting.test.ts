@@ -93,7 +93,7 @@ describe('what became of guidance', () => {
 
   it('could not reach it', () => {
     expect(becameOf(working('codex'), [given(), reached('G2', false)], 'ada')).toBe(
-      'codex takes no messages while it works; your words stand at the top of its next prompt.',
+      'Agent "codex" takes no messages while it works; your words stand at the top of its next prompt.',
     );
   });
 

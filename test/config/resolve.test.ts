@@ -138,7 +138,17 @@ describe('precedence', () => {
     writeFileSync(join(root, 'user', 'config.json'), '{"agentCommand": "my-agent"}');
     expect((await good()).settings.performers).toEqual(['command']);
     expect((await good({ flags: { script: 'a.json' } })).settings.performers).toEqual(['scripted']);
-    expect((await good({ flags: { script: 'a.json', agent: 'codex' } })).settings.performers).toEqual(['codex']);
+    expect((await good({ flags: { agent: 'codex' } })).settings.performers).toEqual(['codex']);
+  });
+
+  test('flags that name different agents are refused; a command that takes over later is named as that', async () => {
+    const refused = ['--agent and --script name different agents.'];
+    expect(await messages({ flags: { script: 'a.json', agent: 'codex' } })).toEqual(refused);
+    expect(await messages({ flags: { script: 'a.json', agentCommand: 'x' } })).toEqual([
+      '--agent-command and --script name different agents.',
+    ]);
+    const later = { agent: 'codex', fallback: 'command', agentCommand: 'x' };
+    expect((await good({ flags: later })).settings.performers).toEqual(['codex', 'command']);
   });
 
   test('a single-valued flag given twice is refused', async () => {

@@ -75,7 +75,7 @@ it('given that somebody writes the file once more before it is put back, then th
 it('given tasks that are over without a record, then they are named; with one, nothing is said (B48)', () => {
   const tasks = [spec('A', { done: true }), spec('B', { skipped: true }), spec('C')];
   expect(unrecordedTicks(tasks, new Set())).toEqual([
-    '2 of 3 tasks (A, B) are marked as done or skipped already, without a record of it, and will not be worked on. Open again what is not done, or say --accept-ticked.',
+    '2 of 3 tasks (A, B) are marked as done or skipped already, without a record of it, and will not be worked on. Open again what is not done; --accept-ticked says that they are right, and this note is left out.',
   ]);
   expect(unrecordedTicks(tasks, new Set(['A']))).toEqual([
     expect.stringMatching(/^Task B is marked as done or skipped/),

@@ -63,7 +63,7 @@ const countWords = (counts: Counts, verb: 'done' | 'to do', overwrite: boolean):
 
 /** The document is no file of the checkpoint: Ralph writes the tasks into it as they are then. */
 const documentWords = (state: State): string =>
-  hasUserDocument(state) && state.settings.policy.documentShows !== 'nothing'
+  hasUserDocument(state) && state.settings.policy.achievedBy !== 'rounds'
     ? `; ${plain(basename(state.loop.document))} will show it`
     : '';
 
@@ -189,7 +189,7 @@ async function carryOut(
 export async function undo(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
   const count = flags['steps'] === undefined ? 0 : (await workStanding(loop)).length;
-  const hint = count === 0 ? 'No iteration stands in these files.' : `${plural(count, 'iteration')} can be taken back.`;
+  const hint = count === 0 ? 'No iteration stands in these files.' : `Give a number from 1 to ${count}.`;
   const options = { steps: countOf(flags, 'steps', count, hint), overwrite: flags['overwrite'] === true };
   return carryOut(context, loop, await restoreRequest(loop, options), flags);
 }

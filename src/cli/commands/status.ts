@@ -1,6 +1,7 @@
 // `ralph status`: the truth about a loop now, for people in a few lines, for programs as a LoopView.
 import { sessionOf } from '../../core/event.ts';
 import { assessHealth } from '../../core/health.ts';
+import { canGoOn } from '../../core/scheduling.ts';
 import { isBusy, type State } from '../../core/state.ts';
 import { progress } from '../../core/task.ts';
 import { formatDuration } from '../../text/format.ts';
@@ -49,8 +50,9 @@ function workerWords(liveness: Liveness): string | undefined {
     : `none: it works in session ${session}`;
 }
 
-function nobodyWords({ questions, loop }: State): string {
-  const then = questions.open.length > 0 ? 'answer first (ralph inbox), then' : 'go on:';
+function nobodyWords(state: State): string {
+  const { questions, loop } = state;
+  const then = questions.open.length === 0 || canGoOn(state) ? 'go on:' : 'answer first (ralph inbox), then';
   return `NONE: no process works on it; ${then} ralph resume ${loop.name}`;
 }
 
@@ -104,5 +106,6 @@ export function endedByWords(state: State): string {
   if (ended === undefined) return '';
   if (isTakenBack(state)) return `${progress(state.tasks).open} open again`;
   const left = leftOutWords(state);
+  if (ended.reason === 'explicit_stop') return 'on request';
   return left === '' ? ended.reason.replaceAll('_', ' ') : `done${left}`;
 }

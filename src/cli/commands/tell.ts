@@ -28,10 +28,11 @@ export function becameOf(before: State, since: readonly Event[], by: string): st
     state = evolve(state, event);
     if (event.type === 'guidance.given' && event.by === by) mine ??= state.memory.guidance.at(-1)?.id;
     if (event.type !== 'guidance.delivered' || event.id !== mine) continue;
-    const performer = state.live.find(live => live.iteration === event.iteration)?.performer ?? 'the agent';
+    const live = state.live.find(one => one.iteration === event.iteration);
+    const name = live?.performer;
     return event.delivered
-      ? `Reached ${performer} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`
-      : `${performer} takes no messages while it works; your words stand at the top of its next prompt.`;
+      ? `Reached ${name ?? 'the agent'} in iteration ${event.iteration}; for later iterations too, write it into PROMPT.md.`
+      : `${name === undefined ? 'The agent' : `Agent "${name}"`} takes no messages while it works; your words stand at the top of its next prompt.`;
   }
   return undefined;
 }

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Look } from '../../app/loops/loops.ts';
+import { canGoOn } from '../../core/scheduling.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf, isTakenBack, newLoop, reopenLine } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
@@ -54,7 +55,7 @@ async function firstStep(directory: string): Promise<string> {
   const problem = file.endsWith('.json') ? jsonProblem(await readFile(found.path, 'utf8').catch(() => '')) : undefined;
   if (problem !== undefined) return `Next here: mend ${file}, which is no JSON (${oneLine(problem)})`;
   const project = /^\.artefacts\/([^/]+)\//.exec(file)?.[1];
-  return `Next here: ralph ${project === undefined ? `run ${file}` : `execute ${project}`} --verify 'YOUR TESTS'`;
+  return `Next here: ralph ${project === undefined ? `run ${file}` : `execute ${project}`} --agent NAME --verify 'YOUR TESTS'   (agents here: ralph agents list)`;
 }
 
 /** What ended longer ago is no news. */
@@ -73,10 +74,11 @@ function newsOf({ row: { name }, state }: Look, now: number): readonly string[] 
   ];
 }
 
-/** The line to type next about it; none where a question waits, which says so itself. */
+/** The line to type next about it; none where nothing can be done before a question is answered, which says so itself. */
 function nextOf({ row: { name }, state }: Look): readonly string[] {
   const { ended } = state.control;
-  if (ended === undefined) return state.questions.open.length > 0 ? [] : [`Next here: ralph resume ${name}`];
+  if (ended === undefined)
+    return state.questions.open.length > 0 && !canGoOn(state) ? [] : [`Next here: ralph resume ${name}`];
   if (isTakenBack(state)) return [`Next here: ${reopenLine(state) ?? newLoop}`];
   if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) return [`All done: ralph report ${name}`];
   return [`Next here: ${reopenLine(state) ?? `ralph report ${name}`}`];
@@ -104,6 +106,7 @@ function questionLines(questions: readonly OpenQuestion[]): readonly string[] {
 }
 
 async function standing(context: Context): Promise<readonly string[]> {
+  if (!context.hasLedger()) return [await firstStep(context.directory)];
   const loops = await context.loops();
   const [row] = await loops.ofFolder(context.directory);
   const questions = await openQuestions(context);
@@ -115,9 +118,7 @@ async function standing(context: Context): Promise<readonly string[]> {
 /** What cannot be read is said; the commands are shown all the same. */
 export async function execute(context: Context): Promise<number> {
   context.out(folded(commands, process.stdout));
-  const lines = context.hasLedger()
-    ? await standing(context).catch((error: Error) => [`note: ${error.message}`])
-    : [await firstStep(context.directory)];
+  const lines = await standing(context).catch((error: Error) => [`note: ${error.message}`]);
   for (const line of lines) context.print(line);
   return 0;
 }

@@ -13,7 +13,7 @@ function taskLines(rows: Tasks, columns: number): readonly string[] {
   const width = Math.min(idColumnsMax, Math.max(0, ...rows.map(({ id }) => columnsOf(oneLine(id)))));
   return rows.map(({ id, title, status, proof, attempts }) => {
     const tried = attempts === 0 ? '' : plural(attempts, 'attempt');
-    const standing = [status, proof, tried].map(oneLine).filter(text => text !== '');
+    const standing = [status, proof.replace(/\.$/, ''), tried].map(oneLine).filter(text => text !== '');
     return hanging(`  ${padColumns(oneLine(id), width)}  `, `${oneLine(title)} (${standing.join(', ')})`, columns);
   });
 }

@@ -64,14 +64,15 @@ export async function findQuestion(context: Context, word: string, write = false
   const all = (await openQuestions(context, loop, write)).filter(one => one.escalation.id === id);
   const meant = loop === undefined ? all.filter(one => one.isHere) : all;
   const [only, second] = meant;
-  if (only === undefined && all.length > 0)
-    throw new UsageError(
-      `No loop of this folder has an open ${id}, but another folder has one.`,
-      `Name its loop: ralph answer ${namesOf(all)}`,
-    );
   if (only === undefined) {
+    // What this folder has asked itself comes first: nobody shall answer a stranger's question by a repeated line.
     const settled = await settledQuestion(context, loop, id, write);
     if (settled !== undefined) throw alreadyAnswered(settled);
+    if (all.length > 0)
+      throw new UsageError(
+        `No loop of this folder has an open ${id}, but another folder has one.`,
+        `Name its loop: ralph answer ${namesOf(all)}`,
+      );
     throw new UsageError(`No open question is called ${JSON.stringify(word)}.`, 'See the open ones: ralph inbox');
   }
   if (second !== undefined)

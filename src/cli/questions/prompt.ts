@@ -111,7 +111,10 @@ export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void)
     const prompt = (): string => promptLine(escalation, waiting.size);
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     view.line(asked(escalation, style));
-    const release = view.hold(() => {
+    const release = view.hold(isWhole => {
+      // Answered blind it would be, with the work of others between question and prompt; what is being typed stays.
+      if (isWhole && lines.line === '' && lines.getPrompt() !== guidancePrompt)
+        process.stderr.write(`\r\x1b[2K${asked(escalation, style)}\n`);
       if (lines.getPrompt() !== guidancePrompt) lines.setPrompt(prompt());
       lines.prompt(true);
     });

@@ -292,7 +292,7 @@ function rollback(state: State, after: State): readonly NewEvent[] {
   const { lastGood: to, restoreDue } = after.checkpoints;
   if (rollbackAfter === null || worktreePerTask || to === undefined || restoreDue !== undefined) return [];
   if (errors <= state.streaks.errors || errors % rollbackAfter !== 0) return [];
-  const because = `${plural(errors, 'error')} in a row, ${rollbackAfter} allowed before a rollback (--rollback-after)`;
+  const because = `${plural(errors, 'error')} in a row, a rollback after ${rollbackAfter} (--rollback-after)`;
   return [{ type: 'restore.asked', to, by: 'ralph', because }];
 }
 

@@ -264,7 +264,7 @@ export const merged: Decide<'merged'> = (state, { iteration, merged: ok, detail,
   const { task } = claim;
   const verified = state.settings.checks.length > 0;
   const level = verified ? claim.level : 'unverified';
-  const because = ok ? 'the work was merged' : `the work could not be merged: ${detail}`;
+  const because = ok ? `${task} is in the branch of the loop` : `the work could not be merged: ${detail}`;
   const event: NewEvent = { type: 'merge.ended', iteration, task, merged: ok, detail, conflict, because };
   if (!ok) return [event, ...blockIfSpent(state, task, undefined, conflict ? conflictWords(conflict) : because)];
   const why = verified ? 'claimed, checked and merged' : 'claimed and merged, unverified';

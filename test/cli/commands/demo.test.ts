@@ -70,7 +70,7 @@ describe('ralph demo', () => {
         showsTheTour(told);
         expect(told.stderr.match(/US-00\d: \d files committed \([0-9a-f]{12}\)/g)).toHaveLength(4);
         expect(told.stderr).toMatch(
-          /iteration 5 failed: .*\n.*Iteration 6: US-003 .*\n.*iteration 6 failed: .*\n.*checkpoint \d restored: 1 file put back.*2 errors in a row.*\n {2}demo: a rollback: /,
+          /iteration 5 failed: .*\n.*Iteration 6: US-003 .*\n.*iteration 6 failed: .*\n.*checkpoint \d restored, 1 file put back.*2 errors in a row.*\n {2}demo: a rollback: /,
         );
         expect(told.stderr).toMatch(/cost {2}█+░+ {2}\$0\.27 of \$0\.50/);
         expect(told.stderr).toMatch(/\n {2}ralph diff .*\n {2}ralph undo /);

@@ -101,7 +101,7 @@ describe('an interview that cannot be held', () => {
       expect(await told(['shop'])).toEqual([7, 'ralph: No agent is installed and none is given.']);
       expect(await told(['shop', '--agent-command', '/bin/cat'])).toEqual([
         2,
-        'ralph: The agent command cannot be given the terminal.',
+        'ralph: The agent "command" cannot be given the terminal.',
       ]);
       symlinkSync(agent, join(bin, 'claude'));
       expect(await told(['shop'])).toEqual([2, 'ralph: An interview needs a person at a terminal.']);
