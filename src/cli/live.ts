@@ -133,6 +133,14 @@ const detailWords = (detail: string, style: Style): string =>
 
 const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
 
+function liveText(state: State, style: Style): string {
+  const columns = style.columns() - 1;
+  return style.paint('quiet', fitted(liveLine(state, Date.now(), { dot: style.marks.dot, columns }), columns, style));
+}
+
+/** Somebody works on it, or could begin to. */
+const isAtWork = (state: State): boolean => state.live.length + state.claims.open.length > 0 || canGoOn(state);
+
 /** `asks`: each question is shown where it is asked, so not a second time when it is raised. */
 export function liveView(style: Style, write: (text: string) => void, quiet: boolean, asks = false): LiveView {
   let state: State = initialState;
@@ -149,15 +157,11 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     const isWorthIt = style.live && !quiet && style.columns() >= liveColumnsMin;
     if (!isWorthIt || held > 0 || !state.document.isLoaded || state.control.ended) return;
     clear();
-    const width = style.columns() - 1;
-    write(
-      style.paint('quiet', fitted(liveLine(state, Date.now(), { dot: style.marks.dot, columns: width }), width, style)),
-    );
+    write(liveText(state, style));
     shown = true;
   };
   const tick = (): void => {
-    const isAtWork = state.live.length + state.claims.open.length > 0 || canGoOn(state);
-    if (printedSince === 0 || isAtWork) return draw();
+    if (held === 0 || printedSince === 0 || isAtWork(state)) return draw();
     printedSince = 0;
     redrawHeld(true);
   };
@@ -187,7 +191,6 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
       return () => {
         held -= 1;
         redrawHeld = () => {};
-        printedSince = 0;
         draw();
       };
     },

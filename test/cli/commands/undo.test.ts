@@ -76,7 +76,7 @@ describe('given a loop whose last iterations left nothing in the files', () => {
       expect([work(place), passes(place).slice(0, 2)]).toEqual(['US-001 US-002', [true, true]]);
 
       const far = await place.ralph(['undo', '--steps', '3', '--yes']);
-      expect([far.code, far.stderr]).toEqual([2, expect.stringContaining('2 iterations can be taken back.')]);
+      expect([far.code, far.stderr]).toEqual([2, expect.stringContaining('Give a number from 1 to 2.')]);
       await undo(place, '--steps', '2');
       expect([work(place), passes(place).slice(0, 2)]).toEqual(['', [false, false]]);
     }));
