@@ -133,21 +133,45 @@ const detailWords = (detail: string, style: Style): string =>
 
 const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
 
+/** What uses the terminal beside the live line: a question, or an agent. */
+function terminalHolders() {
+  let held = 0;
+  /** Lines that were printed since it was shown whole. */
+  let printed = 0;
+  let redraw: (isWhole: boolean) => void = () => {};
+  const uses = (next: (isWhole: boolean) => void, by: number): void => {
+    held += by;
+    redraw = next;
+    printed = 0;
+  };
+  return {
+    isHeld: () => held > 0,
+    hold: (next: (isWhole: boolean) => void): void => uses(next, 1),
+    release: (): void => uses(() => {}, -1),
+    below(): void {
+      printed += 1;
+      redraw(false);
+    },
+    isBuried: () => printed > 0,
+    again(): void {
+      printed = 0;
+      redraw(true);
+    },
+  };
+}
+
 /** `asks`: each question is shown where it is asked, so not a second time when it is raised. */
 export function liveView(style: Style, write: (text: string) => void, quiet: boolean, asks = false): LiveView {
   let state: State = initialState;
   let shown = false;
-  let held = 0;
-  /** Lines that were printed since what holds the terminal was shown whole. */
-  let printedSince = 0;
-  let redrawHeld: (isWhole: boolean) => void = () => {};
+  const holders = terminalHolders();
   const clear = (): void => {
     if (shown) write('\r\x1b[2K');
     shown = false;
   };
   const draw = (): void => {
     const isWorthIt = style.live && !quiet && style.columns() >= liveColumnsMin;
-    if (!isWorthIt || held > 0 || !state.document.isLoaded || state.control.ended) return;
+    if (!isWorthIt || holders.isHeld() || !state.document.isLoaded || state.control.ended) return;
     clear();
     const width = style.columns() - 1;
     write(
@@ -157,18 +181,16 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
   };
   const tick = (): void => {
     const isAtWork = state.live.length + state.claims.open.length > 0 || canGoOn(state);
-    if (printedSince === 0 || isAtWork) return draw();
-    printedSince = 0;
-    redrawHeld(true);
+    if (holders.isBuried() && !isAtWork) holders.again();
+    else draw();
   };
   const timer = style.live ? setInterval(tick, 1_000).unref() : undefined;
   const line = (text: string): void => {
-    if (held > 0 && style.live) write('\r\x1b[2K');
+    if (holders.isHeld() && style.live) write('\r\x1b[2K');
     clear();
     write(`${text}\n`);
-    if (held === 0) return draw();
-    printedSince += 1;
-    redrawHeld(false);
+    if (holders.isHeld()) holders.below();
+    else draw();
   };
   return {
     tell(event, next) {
@@ -181,21 +203,16 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     line,
     hold(redraw) {
       clear();
-      held += 1;
-      redrawHeld = redraw;
-      printedSince = 0;
+      holders.hold(redraw);
       return () => {
-        held -= 1;
-        redrawHeld = () => {};
-        printedSince = 0;
+        holders.release();
         draw();
       };
     },
     close() {
       clearInterval(timer);
       clear();
-      held += 1;
-      redrawHeld = () => {};
+      holders.hold(() => {});
     },
   };
 }
