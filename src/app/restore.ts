@@ -7,10 +7,11 @@ import type { RestorePlan } from '../git/checkpoints.ts';
 import { UsageError } from '../text/errors.ts';
 import { plural } from '../text/format.ts';
 import { stripControls } from '../text/text.ts';
-import { type CheckpointRow, onlyLooked, standingCount, undoTarget } from '../views/checkpoints.ts';
+import { type CheckpointRow, restoreExclusions, type Standing, undoTarget } from '../views/checkpoints.ts';
 import type { Sender, Sent } from './loops/commands.ts';
 import {
   type CheckpointedLoop,
+  commitOfNow,
   finishRewind,
   type History,
   type HistoryNeeds,
@@ -205,20 +206,42 @@ export async function restoreRequest(loop: CheckpointedLoop, options: RestoreOpt
   return { to, because, title: `Restore in loop ${loop.row.name}`, codeOnly, overwrite };
 }
 
+/** Iterations that stand in the files, newest first: not those that asked, looked, or whose work was set aside. */
+export async function workStanding(loop: CheckpointedLoop, most = Infinity): Promise<readonly Standing[]> {
+  const found: Standing[] = [];
+  for (let one = loop.list.standing; one !== undefined && found.length < most; one = one.below)
+    if (await standsInFiles(loop, one)) found.push(one);
+  return found;
+}
+
+/** Its files, or a claim that was believed without any. */
+async function standsInFiles(loop: CheckpointedLoop, { iteration, before }: Standing): Promise<boolean> {
+  const { list, state, checkpoints } = loop;
+  const { after, closed } = list.iterations.get(iteration) ?? {};
+  const rowAt = (number: number | undefined) => list.rows.find(one => one.number === number);
+  const [began, ended] = [rowAt(before), rowAt(after)];
+  const task = ended?.task === undefined ? undefined : findTask(state.tasks, ended.task);
+  if (ended !== undefined && ended.number <= (task?.aside?.checkpoint ?? 0)) return false;
+  if (closed && task?.spec.readOnly !== true) return true;
+  if (began === undefined || began.tree === ended?.tree) return began === undefined;
+  // Cut, and in no checkpoint yet: what is there now is its work.
+  const now = ended?.commit ?? (isInterrupted(loop) ? await commitOfNow(loop) : began.commit);
+  const except = restoreExclusions(state);
+  const plan = await checkpoints.plan({ to: began.commit, base: now, now, except, left: began.left ?? [] });
+  return !plan.ok || plan.written.length + plan.deleted.length > 0;
+}
+
 /** Refused where nothing stands that could be undone. */
 async function undoRequest(
   loop: CheckpointedLoop,
   steps: number | undefined,
   overwrite: boolean,
 ): Promise<RestoreRequest> {
-  const { list, row, state } = loop;
-  const isIdle = onlyLooked(list, task => findTask(state.tasks, task)?.spec.readOnly === true);
-  const target = undoTarget(list, steps, isIdle);
+  const { list, row } = loop;
+  const target = undoTarget(list, await workStanding(loop, steps ?? 1), steps);
   if (target === undefined)
     throw new UsageError(
-      standingCount(list) === 0
-        ? `There is nothing to undo in loop ${row.name}: no iteration stands in these files.`
-        : `There is nothing to undo in loop ${row.name}: its iterations only looked, and changed no file.`,
+      `There is nothing to undo in loop ${row.name}: no iteration ${steps === undefined ? '' : 'so far back '}stands in these files.`,
       `All its checkpoints: ralph checkpoint list ${row.name}`,
     );
   const to = await wholeRow(loop, target.number, false);

@@ -133,63 +133,45 @@ const detailWords = (detail: string, style: Style): string =>
 
 const liveColumnsMin = 20; // narrower, a line would wrap and could not be cleared
 
-/** What uses the terminal beside the live line: a question, or an agent. */
-function terminalHolders() {
-  let held = 0;
-  /** Lines that were printed since it was shown whole. */
-  let printed = 0;
-  let redraw: (isWhole: boolean) => void = () => {};
-  const uses = (next: (isWhole: boolean) => void, by: number): void => {
-    held += by;
-    redraw = next;
-    printed = 0;
-  };
-  return {
-    isHeld: () => held > 0,
-    hold: (next: (isWhole: boolean) => void): void => uses(next, 1),
-    release: (): void => uses(() => {}, -1),
-    below(): void {
-      printed += 1;
-      redraw(false);
-    },
-    isBuried: () => printed > 0,
-    again(): void {
-      printed = 0;
-      redraw(true);
-    },
-  };
+function liveText(state: State, style: Style): string {
+  const columns = style.columns() - 1;
+  return style.paint('quiet', fitted(liveLine(state, Date.now(), { dot: style.marks.dot, columns }), columns, style));
 }
+
+/** Somebody works on it, or could begin to. */
+const isAtWork = (state: State): boolean => state.live.length + state.claims.open.length > 0 || canGoOn(state);
 
 /** `asks`: each question is shown where it is asked, so not a second time when it is raised. */
 export function liveView(style: Style, write: (text: string) => void, quiet: boolean, asks = false): LiveView {
   let state: State = initialState;
   let shown = false;
-  const holders = terminalHolders();
+  let held = 0;
+  let printedSince = 0; // lines, since what holds the terminal was shown whole
+  let redrawHeld: (isWhole: boolean) => void = () => {};
   const clear = (): void => {
     if (shown) write('\r\x1b[2K');
     shown = false;
   };
   const draw = (): void => {
     const isWorthIt = style.live && !quiet && style.columns() >= liveColumnsMin;
-    if (!isWorthIt || holders.isHeld() || !state.document.isLoaded || state.control.ended) return;
+    if (!isWorthIt || held > 0 || !state.document.isLoaded || state.control.ended) return;
     clear();
-    const width = style.columns() - 1;
-    write(
-      style.paint('quiet', fitted(liveLine(state, Date.now(), { dot: style.marks.dot, columns: width }), width, style)),
-    );
+    write(liveText(state, style));
     shown = true;
   };
   const tick = (): void => {
-    const isAtWork = state.live.length + state.claims.open.length > 0 || canGoOn(state);
-    if (holders.isBuried() && !isAtWork) holders.again();
+    const isBuried = held > 0 && printedSince > 0 && !isAtWork(state);
+    if (isBuried) printedSince = 0;
+    if (isBuried) redrawHeld(true);
     else draw();
   };
   const timer = style.live ? setInterval(tick, 1_000).unref() : undefined;
   const line = (text: string): void => {
-    if (holders.isHeld() && style.live) write('\r\x1b[2K');
+    if (held > 0 && style.live) write('\r\x1b[2K');
     clear();
     write(`${text}\n`);
-    if (holders.isHeld()) holders.below();
+    printedSince += 1;
+    if (held > 0) redrawHeld(false);
     else draw();
   };
   return {
@@ -203,16 +185,20 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     line,
     hold(redraw) {
       clear();
-      holders.hold(redraw);
+      held += 1;
+      redrawHeld = redraw;
+      printedSince = 0;
       return () => {
-        holders.release();
+        held -= 1;
+        redrawHeld = () => {};
         draw();
       };
     },
     close() {
       clearInterval(timer);
       clear();
-      holders.hold(() => {});
+      held += 1;
+      redrawHeld = () => {};
     },
   };
 }

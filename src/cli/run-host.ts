@@ -14,6 +14,7 @@ import {
 import { redRefusal } from '../app/session/workspace-setup.ts';
 import type { CheckResult } from '../checks/check.ts';
 import { hasUserDocument, type State } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Lease, Ledger } from '../ledger/ledger.ts';
 import { makeRedactor, secretValues } from '../secrets/redactor.ts';
@@ -195,8 +196,11 @@ export async function sayEnding(
   if (json) await printLoop(context, state, exitCode);
   if (how === 'interrupted') {
     context.say(`Interrupted and recorded. Go on: ralph resume ${state.loop.name}`);
-    if (state.checkpoints.unfinished !== undefined && !state.settings.worktreePerTask)
-      context.say(`  What it had done so far stays in the files; ralph undo ${state.loop.name} takes it back.`);
+    const { touched = [] } = findTask(state.tasks, state.checkpoints.unfinished ?? '') ?? {};
+    if (touched.length > 0 && !state.settings.worktreePerTask)
+      context.say(
+        `  What it had done so far stays in the files; ralph undo ${state.loop.name} takes its last changes back.`,
+      );
     return exitCode;
   }
   if (!json) context.print(ending.sentence);

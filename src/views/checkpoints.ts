@@ -4,8 +4,8 @@ import type { State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import { stepPath, vaultFolders, vaultRootOf } from '../text/step-path.ts';
 
-/** Iterations whose work is in a tree, newest first. */
-interface Standing {
+/** Iterations that went into a tree, newest first; some of them left nothing there. */
+export interface Standing {
   readonly iteration: number;
   /** The checkpoint that the tree was when it began. */
   readonly before: number;
@@ -38,7 +38,14 @@ export interface CheckpointList {
   /** Nothing was begun since that restore. */
   readonly isRestored: boolean;
   /** Where each iteration began and what it became. */
-  readonly iterations: ReadonlyMap<number, { readonly before?: number; readonly after?: number }>;
+  readonly iterations: ReadonlyMap<number, IterationSpan>;
+}
+
+interface IterationSpan {
+  readonly before?: number;
+  readonly after?: number;
+  /** Its claim was believed. */
+  readonly closed?: true;
 }
 
 const moving: readonly Event['type'][] = [
@@ -50,7 +57,7 @@ const moving: readonly Event['type'][] = [
 
 export class CheckpointsView {
   private readonly rows = new Map<number, CheckpointRow>();
-  private readonly iterations = new Map<number, { before?: number; after?: number }>();
+  private readonly iterations = new Map<number, IterationSpan>();
   private current: number | undefined;
   private newest: number | undefined;
   private standing: Standing | undefined;
@@ -68,6 +75,8 @@ export class CheckpointsView {
     else if (event.type === 'checkpoint.made') this.made(seq, event);
     else if (event.type === 'restore.asked') this.askedBy = event.by;
     else if (event.type === 'checkpoint.restored') this.restored(event);
+    else if (event.type === 'task.closed' && event.by === undefined)
+      this.iterations.set(event.iteration, { ...this.iterations.get(event.iteration), closed: true });
   }
 
   private started({ iteration, again }: EventOf<'iteration.started'>): void {
@@ -113,46 +122,24 @@ export interface UndoTarget {
   readonly what: string;
 }
 
-/** Those who only looked, and left the tree as it was. */
-export const onlyLooked =
-  ({ rows, iterations }: CheckpointList, isReader: (task: string) => boolean) =>
-  (iteration: number): boolean => {
-    const { before, after } = iterations.get(iteration) ?? {};
-    const [began, ended] = [before, after].map(number => rows.find(one => one.number === number));
-    return ended?.task !== undefined && isReader(ended.task) && ended.tree === began?.tree;
-  };
-
 /**
- * Without steps the last act is undone, which may be a restore; else the last iteration that did not only look. Steps count
- * iterations whose work stands in the tree, whoever they are.
+ * Without steps the last act is undone, which may be a restore; else so many of `work`: the iterations that stand in the
+ * files, newest first.
  */
-export function undoTarget(
-  list: CheckpointList,
-  steps?: number,
-  isIdle: (iteration: number) => boolean = () => false,
-): UndoTarget | undefined {
-  const { lastRestore, isRestored } = list;
+export function undoTarget(list: CheckpointList, work: readonly Standing[], steps?: number): UndoTarget | undefined {
+  const { lastRestore, isRestored, standing } = list;
   if (steps === undefined && isRestored && lastRestore !== undefined) {
     return { number: lastRestore.before, what: `the restore of checkpoint ${lastRestore.to}` };
   }
-  let last = list.standing;
-  for (let step = 1; step < (steps ?? 1); step += 1) last = last?.below;
-  while (steps === undefined && last !== undefined && isIdle(last.iteration)) last = last.below;
+  const last = work[(steps ?? 1) - 1];
   if (last === undefined) return undefined;
-  const newest = list.standing?.iteration ?? last.iteration;
-  const what =
-    last.iteration === newest
-      ? `iteration ${newest}`
-      : steps === undefined
-        ? `iteration ${last.iteration} and those after it, which only looked`
-        : `the last ${steps} iterations, from ${last.iteration} on`;
-  return { number: last.before, what };
-}
-
-export function standingCount({ standing }: CheckpointList): number {
-  let count = 0;
-  for (let one = standing; one !== undefined; one = one.below) count += 1;
-  return count;
+  const { iteration, before: number } = last;
+  if (iteration === standing?.iteration) return { number, what: `iteration ${iteration}` };
+  const isOne = steps === undefined || steps === 1;
+  const what = isOne
+    ? `iteration ${iteration}, the last that stands in the files`
+    : `the last ${steps} iterations that stand in the files, from ${iteration} on`;
+  return { number, what };
 }
 
 // What a restore leaves alone: the document that Ralph keeps, and in a plan everything that is not an agent's work.

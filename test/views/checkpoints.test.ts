@@ -1,6 +1,6 @@
 // Proves what the ledger alone says about checkpoints: what stands in the tree, where undo leads, what a tree was settled as.
 import { describe, expect, it } from 'vitest';
-import { CheckpointsView, onlyLooked, standingCount, undoTarget } from '../../src/views/checkpoints.ts';
+import { type CheckpointList, CheckpointsView, type Standing, undoTarget } from '../../src/views/checkpoints.ts';
 import { claims, Story, says, spec } from '../core/given.ts';
 
 const begin = (): Story => new Story({ checkpoints: true }, [spec('A'), spec('B'), spec('C')]);
@@ -28,7 +28,17 @@ function listOf(story: Story) {
   return view.list();
 }
 
-const target = (story: Story, steps?: number): number | undefined => undoTarget(listOf(story), steps)?.number;
+function standingIn({ standing }: CheckpointList): readonly Standing[] {
+  const all: Standing[] = [];
+  for (let one = standing; one !== undefined; one = one.below) all.push(one);
+  return all;
+}
+
+const standingCount = (list: CheckpointList): number => standingIn(list).length;
+
+/** Where each of its iterations changed a file. */
+const target = (story: Story, steps?: number): number | undefined =>
+  undoTarget(listOf(story), standingIn(listOf(story)), steps)?.number;
 
 describe('given iterations one after the other', () => {
   it('then undo leads before the last one, and steps lead further, to the first and not beyond', () => {
@@ -46,29 +56,19 @@ describe('given iterations one after the other', () => {
     expect(standingCount(listOf(story))).toBe(3);
   });
 
-  it('then undo leads before the last one that did not only look; steps count them all', () => {
+  it('then undo leads before the last one that left something, and steps count those alone', () => {
     const story = begin();
     for (const task of ['A', 'B', 'C']) work(story, task);
     const list = listOf(story);
-    const [first] = list.rows;
-    const rows = list.rows.map(row => ({
-      ...row,
-      tree: row.number === 1 ? row.tree : `tree of ${Math.min(row.number, 2)}`,
-    }));
-    const looked = { ...list, rows };
-    const target = (readers: readonly string[], steps?: number) =>
-      undoTarget(
-        looked,
-        steps,
-        onlyLooked(looked, task => readers.includes(task)),
-      );
-    expect(target(['B', 'C'])).toEqual({
-      number: first?.number,
-      what: 'iteration 1 and those after it, which only looked',
+    const some = standingIn(list).filter(one => one.iteration !== 3);
+    expect(undoTarget(list, some)).toEqual({ number: 2, what: 'iteration 2, the last that stands in the files' });
+    expect(undoTarget(list, some, 1)).toEqual(undoTarget(list, some));
+    expect(undoTarget(list, some, 2)).toEqual({
+      number: 1,
+      what: 'the last 2 iterations that stand in the files, from 1 on',
     });
-    expect(target(['B', 'C'], 1)?.number).toBe(3);
-    expect(target(['B'])?.number).toBe(3); // who was to work has worked, also when no file changed
-    expect(target(['A', 'B', 'C'])?.number).toBe(1); // a reader that changed files after all
+    expect(undoTarget(list, some, 3)).toBeUndefined();
+    expect([1, 2, 3].map(iteration => list.iterations.get(iteration)?.closed)).toEqual([true, true, true]);
   });
 
   it('then a claim that was believed after its checkpoint belongs to that checkpoint, and the next iteration does not', () => {
@@ -128,6 +128,6 @@ describe('given one made by hand between iterations', () => {
     story.checkpointed('by hand');
     work(story, 'B');
     expect(target(story)).toBe(3);
-    expect(listOf(story).iterations.get(2)).toEqual({ before: 3, after: 4 });
+    expect(listOf(story).iterations.get(2)).toMatchObject({ before: 3, after: 4 });
   });
 });

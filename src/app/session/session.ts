@@ -147,7 +147,6 @@ async function chooseAndWork(first: Prepared, ledger: Ledger, host: Host): Promi
   if (state === undefined && !hasWork(prepared)) return { type: 'nothing-to-do' };
   const { config, document, directory } = prepared;
   const loop = state?.loop ?? (await newLoop(ledger, config.name, document.project));
-  if (first.flags['new'] === true) await endReplaced(first, ledger, host, loop.name);
   const run = (): Promise<Outcome> => work(prepared, ledger, host, { id: loop.id, name: loop.name, state });
   // A session works where its user sits, whoever else works there.
   if (host.visit !== undefined || hasOwnFolder(prepared, state)) return run();
@@ -163,9 +162,14 @@ async function heldByOthers({ store }: Ledger, state: State | undefined, { visit
   return held?.alive === true && held.lease.holder.id !== visit?.holder ? held.lease : undefined;
 }
 
-/** Nobody goes on with it any more: left open, its questions would stand beside those of the new loop for good. */
-async function endReplaced({ path, home, env }: Prepared, ledger: Ledger, host: Host, name: string): Promise<void> {
-  const earlier = await newestLoop(ledger, path);
+/** A new loop begins now, and with --new nobody goes on with this one: left open, its questions would stand beside those of the new loop for good. */
+async function endReplaced(
+  { path, home, env, flags }: Prepared,
+  ledger: Ledger,
+  host: Host,
+  name: string,
+): Promise<void> {
+  const earlier = flags['new'] === true ? await newestLoop(ledger, path) : undefined;
   if (earlier === undefined || earlier.state.control.ended !== undefined) return;
   const { row, state } = earlier;
   const { command } = await import('../loops/commands.ts');
@@ -215,6 +219,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     const isVisit = host.visit !== undefined;
     const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask, isVisit }, say);
     const { runLoop } = await import('../../engine/run.ts');
+    await endReplaced(prepared, ledger, host, name);
     const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first, visit: host.visit });
     if (result.type === 'held') return { type: 'held', what: 'loop', lease: result.held };
     if (result.type === 'failed') throw storeError(result.failure);

@@ -7,6 +7,7 @@ import {
   prepareRestore,
   type RestoreRequest,
   restoreRequest,
+  workStanding,
 } from '../../app/restore.ts';
 import { type CheckpointedLoop, finishRewind, type RewindOrder, type Rewound, rewind } from '../../app/rewind.ts';
 import { hasUserDocument, type RestoreDue, type State } from '../../core/state.ts';
@@ -14,7 +15,6 @@ import { allTasks, mayHaveHappened, type TaskThen } from '../../core/task.ts';
 import type { RestorePlan } from '../../git/checkpoints.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
-import { standingCount } from '../../views/checkpoints.ts';
 import { newLoop, reopenLine } from '../../views/ending.ts';
 import { checkpointsOf, countOf, rowWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, senderOf, type Words } from '../context.ts';
@@ -188,7 +188,7 @@ async function carryOut(
 /** The last act: the last iteration, or the last restore. */
 export async function undo(context: Context, [name]: Words, flags: Flags): Promise<number> {
   const loop = await checkpointsOf(context, name, { writes: flags['dryRun'] !== true });
-  const count = standingCount(loop.list);
+  const count = flags['steps'] === undefined ? 0 : (await workStanding(loop)).length;
   const hint = count === 0 ? 'No iteration stands in these files.' : `Give a number from 1 to ${count}.`;
   const options = { steps: countOf(flags, 'steps', count, hint), overwrite: flags['overwrite'] === true };
   return carryOut(context, loop, await restoreRequest(loop, options), flags);

@@ -73,11 +73,15 @@ describe('ralph resume', () => {
     }));
 });
 
-it('given --new while a question is open, then the loop before it is ended, and its question asks nobody any more', () =>
+it('given --new while a question is open, then the loop before it is ended when the new one begins, and not when it is refused', () =>
   inScratch(async place => {
     scripted(place, ['US-001'], [{ steps: [asks] }]);
     expect((await place.ralph(runScript)).code).toBe(5);
     scripted(place, ['US-001'], [claims()]);
+    const before = (await place.ralph(['events'])).stdout;
+    const refused = await place.ralph([...runScript, '--new', '--verify', 'false']);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.not.stringContaining('is ended')]);
+    expect((await place.ralph(['events'])).stdout).toBe(before);
     const told = await place.ralph([...runScript, '--new']);
     expect(told).toMatchObject({
       code: 0,

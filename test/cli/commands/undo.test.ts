@@ -57,6 +57,31 @@ describe('given a loop that has ended with two tasks done', () => {
     }));
 });
 
+describe('given a loop whose last iterations left nothing in the files', () => {
+  it('when it is undone, then the last real work goes, and steps count the iterations that stand in the files', () =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001', 'US-002', 'US-003', 'US-004']);
+      const refused = `if [ "$RALPH_TASK" = US-003 ]; then echo half > half.txt; echo "Task US-003 complete"; exit; fi; `;
+      const asking = `if [ "$RALPH_TASK" = US-004 ]; then echo thinking; exit; fi; `;
+      const agent = `${worker.replace('; ', `; ${refused}${asking}`)}`;
+      const check = '! test -e half.txt';
+      const words = runWith(agent).map(word => (word === 'test -f a.txt' ? check : word));
+      expect((await place.ralph([...words, '--max-attempts', '1', '--no-input'])).code).toBe(5);
+      expect([place.read('a.txt').includes('US-002'), filesOf(place)['half.txt']]).toEqual([true, undefined]);
+
+      const told = await undo(place);
+      expect(told.stderr).toContain('takes back iteration 2, the last that stands in the files, to checkpoint 2');
+      expect([work(place), passes(place).slice(0, 2)]).toEqual(['US-001', [true, false]]);
+      await undo(place);
+      expect([work(place), passes(place).slice(0, 2)]).toEqual(['US-001 US-002', [true, true]]);
+
+      const far = await place.ralph(['undo', '--steps', '3', '--yes']);
+      expect([far.code, far.stderr]).toEqual([2, expect.stringContaining('Give a number from 1 to 2.')]);
+      await undo(place, '--steps', '2');
+      expect([work(place), passes(place).slice(0, 2)]).toEqual(['', [false, false]]);
+    }));
+});
+
 describe('given a checkpoint whose ref was lost', () => {
   it('when undo, a restore or a prune is only tried with --dry-run, then nothing is mended either', () =>
     inScratch(async place => {
@@ -144,6 +169,18 @@ describe('given an undo that was cut after it was asked for', () => {
 });
 
 describe('given an iteration that was cut', () => {
+  it('when it had changed nothing, then Ctrl-C promises no undo', () =>
+    inScratch(async place => {
+      makeRepository(place, ['US-001', 'US-002']);
+      const idle = `if [ "$RALPH_ITERATION" = 2 ]; then echo "idle $((3 * 4))"; sleep 3600; fi; ${worker}`;
+      const live = place.start(runWith(idle).filter(word => word !== '--quiet'));
+      await live.says('Iteration 2');
+      live.child.kill('SIGINT');
+      const { stderr } = await live.ended;
+      expect(stderr).toContain('Interrupted and recorded.');
+      expect(stderr).not.toContain('ralph undo shop');
+    }));
+
   it.each(['SIGINT', 'SIGKILL'] as const)('by %s, when it is undone, then its half work goes, and comes back', signal =>
     inScratch(async place => {
       makeRepository(place, ['US-001', 'US-002']);
