@@ -355,10 +355,7 @@ const taskCommands: readonly CommandRow[] = [
     summary: 'the tasks of any document that Ralph reads as a new document; says what could not be carried over',
     options: [
       { flags: '--to <file>', description: 'PRD.json unless told; tasks.json, NAME.md (a checklist), NAME.yaml' },
-      {
-        flags: '--accept-ticked',
-        description: 'keep what is ticked as done; without it only what a loop has recorded as done stays done',
-      },
+      { flags: '--accept-ticked', description: 'keep what is ticked as done; else only what a loop has recorded' },
       { flags: '--dry-run', description: 'print the new document and write nothing' },
       force,
     ],
@@ -395,7 +392,7 @@ export const commands: readonly CommandRow[] = [
         { flags: '--no-criteria', description: 'allow stories without acceptance criteria', group: 'mode' },
         {
           flags: '--accept-ticked',
-          description: 'boxes that were ticked before are right: no note about them, and a plan is not refused',
+          description: 'boxes that were ticked before are right; say no more of them',
           group: 'mode',
         },
         ...running,

@@ -146,8 +146,7 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
   let state: State = initialState;
   let shown = false;
   let held = 0;
-  /** Lines that were printed since what holds the terminal was shown whole. */
-  let printedSince = 0;
+  let printedSince = 0; // lines, since what holds the terminal was shown whole
   let redrawHeld: (isWhole: boolean) => void = () => {};
   const clear = (): void => {
     if (shown) write('\r\x1b[2K');
@@ -161,18 +160,19 @@ export function liveView(style: Style, write: (text: string) => void, quiet: boo
     shown = true;
   };
   const tick = (): void => {
-    if (held === 0 || printedSince === 0 || isAtWork(state)) return draw();
-    printedSince = 0;
-    redrawHeld(true);
+    const isBuried = held > 0 && printedSince > 0 && !isAtWork(state);
+    if (isBuried) printedSince = 0;
+    if (isBuried) redrawHeld(true);
+    else draw();
   };
   const timer = style.live ? setInterval(tick, 1_000).unref() : undefined;
   const line = (text: string): void => {
     if (held > 0 && style.live) write('\r\x1b[2K');
     clear();
     write(`${text}\n`);
-    if (held === 0) return draw();
     printedSince += 1;
-    redrawHeld(false);
+    if (held > 0) redrawHeld(false);
+    else draw();
   };
   return {
     tell(event, next) {

@@ -96,6 +96,7 @@ export const hanging = (first: string, text: string, columns: number): string =>
  * `wholeWords` not even then: a path that the terminal itself breaks can still be copied.
  */
 export function wrapped(text: string, columns: number, wholeWords = false): readonly string[] {
+  if (columns === Number.POSITIVE_INFINITY) return plain(text).split('\n');
   const width = Math.min(Math.max(columns, 20), proseColumnsMax);
   const cut = (word: string): readonly string[] => (wholeWords ? [word] : pieces(word, width));
   return plain(text)

@@ -27,7 +27,7 @@ const question = (more: Partial<Escalation> = {}): Escalation => ({
   ...more,
 });
 
-const screen = (columns: number) => ({ ...makeStyle({}), columns: () => columns, rows: () => 24 });
+const screen = (columns: number) => ({ ...makeStyle({}), live: true, columns: () => columns, rows: () => 24 });
 
 describe('the card', () => {
   it.each([80, 60])(
@@ -42,7 +42,10 @@ describe('the card', () => {
     },
   );
 
-  it('given a pipe, then all of it is there; a short one is never folded', () => {
+  it('given a pipe, then all of it is there, each sentence in one line; a short one is never folded', () => {
+    const piped = { ...screen(80), live: false };
+    const summary = 'a summary of many words '.repeat(20).trim();
+    expect(questionCard(question({ summary }), piped).split('\n')[0]).toContain(summary);
     expect(questionCard(question(), screen(80))).toContain('| detail 60 of');
     expect(questionCard(question({ context: 'Both work.' }), screen(80), 'x')).not.toContain('more: x');
   });

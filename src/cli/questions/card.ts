@@ -29,7 +29,7 @@ export function questionCard(escalation: Escalation, style: Style, rest?: string
   const { id, task, title = '', summary, context, options, question } = escalation;
   const about = kindWords(escalation);
   const titled = title === '' || title === task ? [] : [`${task}: ${visible(title)}`];
-  const columns = style.columns();
+  const columns = style.live ? style.columns() : Number.POSITIVE_INFINITY; // in a file each sentence is one line, to be found
   const headline = wrapped(`${style.marks.ask} ${id} needs you (${about}): ${summary}`, columns - clockColumns);
   const below = [
     ...options.map((option, at) => hanging(`    ${at + 1}. `, option.text, columns)),
