@@ -163,7 +163,12 @@ async function heldByOthers({ store }: Ledger, state: State | undefined, { visit
 }
 
 /** A new loop begins now, and with --new nobody goes on with this one: left open, its questions would stand beside those of the new loop for good. */
-async function endReplaced({ path, home, env, flags }: Prepared, ledger: Ledger, host: Host, name: string): Promise<void> {
+async function endReplaced(
+  { path, home, env, flags }: Prepared,
+  ledger: Ledger,
+  host: Host,
+  name: string,
+): Promise<void> {
   const earlier = flags['new'] === true ? await newestLoop(ledger, path) : undefined;
   if (earlier === undefined || earlier.state.control.ended !== undefined) return;
   const { row, state } = earlier;
