@@ -1,6 +1,6 @@
 // Terminal text: style, wrapping and yes-or-no questions; color where it helps, never as the only signal.
 
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { columnsOf, takeColumns } from '../text/columns.ts';
 import { UsageError } from '../text/errors.ts';
@@ -177,6 +177,20 @@ export async function flushOutput(): Promise<void> {
 
 // One moment at the terminal: a yes or a no, or a line.
 
+/** Ctrl-Z stops us and the wrapper that may have started us (bin/ralph), as it does where no prompt is open. */
+export function openLines(): Interface {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  lines.on('SIGTSTP', () => {
+    process.once('SIGCONT', () => {
+      process.stdin.setRawMode?.(true);
+      lines.prompt(true);
+    });
+    process.stdin.setRawMode?.(false);
+    process.kill(0, 'SIGTSTP');
+  });
+  return lines;
+}
+
 /** True when Enter, y or yes was typed; false on anything else, Ctrl-C, Ctrl-D or when the terminal went away. */
 export async function confirm(question: string, stop?: AbortSignal): Promise<boolean> {
   return ['', 'y', 'yes'].includes((await askLine(question, stop))?.trim().toLowerCase() ?? 'no');
@@ -185,7 +199,7 @@ export async function confirm(question: string, stop?: AbortSignal): Promise<boo
 /** What was typed; undefined on Ctrl-C, Ctrl-D or when the terminal went away. */
 export async function askLine(question: string, stop?: AbortSignal): Promise<string | undefined> {
   if (!told.input) throw new UsageError('There is a question, and --no-input was said.', 'Say --yes, or leave it out.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = openLines();
   const leave = new AbortController();
   lines.on('SIGINT', () => leave.abort());
   lines.on('close', () => leave.abort());
