@@ -1,6 +1,6 @@
 // Terminal text: style, wrapping and yes-or-no questions; color where it helps, never as the only signal.
 
-import { createInterface } from 'node:readline/promises';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { columnsOf, takeColumns } from '../text/columns.ts';
 import { UsageError } from '../text/errors.ts';
@@ -178,6 +178,20 @@ export async function flushOutput(): Promise<void> {
 
 // One moment at the terminal: a yes or a no, or a line.
 
+/** Ctrl-Z stops us and the wrapper that may have started us (bin/ralph), as it does where no prompt is open. */
+export function openLines(): Interface {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  lines.on('SIGTSTP', () => {
+    process.once('SIGCONT', () => {
+      process.stdin.setRawMode?.(true);
+      lines.prompt(true);
+    });
+    process.stdin.setRawMode?.(false);
+    process.kill(0, 'SIGTSTP');
+  });
+  return lines;
+}
+
 /** True on Enter, y or yes; false on n, no, Ctrl-C, Ctrl-D or when the terminal went away; anything else is asked again. */
 export async function confirm(question: string, stop?: AbortSignal): Promise<boolean> {
   for (;;) {
@@ -190,7 +204,7 @@ export async function confirm(question: string, stop?: AbortSignal): Promise<boo
 /** What was typed; undefined on Ctrl-C, Ctrl-D or when the terminal went away. */
 export async function askLine(question: string, stop?: AbortSignal): Promise<string | undefined> {
   if (!told.input) throw new UsageError('There is a question, and --no-input was said.', 'Say --yes, or leave it out.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = openLines();
   const leave = new AbortController();
   lines.on('SIGINT', () => leave.abort());
   lines.on('close', () => leave.abort());

@@ -1,8 +1,32 @@
 // A run that bin/ralph started through another Node: what the wrapper forwards counts, and its death is ours.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { binary, eventually, hangingAgent, inScratch, pinnedNode, prd, type Scratch } from './kit.ts';
+import {
+  asks,
+  binary,
+  claims,
+  eventually,
+  hangingAgent,
+  inScratch,
+  isInstalled,
+  pinnedNode,
+  prd,
+  runScript,
+  type Scratch,
+  scripted,
+} from './kit.ts';
+import { openTerminal, quoted } from './terminal.ts';
+
+const launcher = join(import.meta.dirname, '..', '..', 'bin', 'ralph');
+
+/** One that Ralph does not run in: it starts the pinned one. */
+const oldNode = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map(folder => join(folder, 'node'))
+  .find(path => existsSync(path) && /^v(?:1\d|20)\./.test(spawnSync(path, ['--version'], { encoding: 'utf8' }).stdout));
 
 /** A run with a channel to us, as bin/ralph gives it, whose agent is at work. */
 async function wrapped(place: Scratch): Promise<{ readonly child: ChildProcess; readonly gone: () => Promise<void> }> {
@@ -36,4 +60,40 @@ describe('a run below a wrapper', () => {
       await gone();
       expect((await place.ralph(['status'])).stdout).toContain('not running');
     }));
+});
+
+describe('a prompt in a shell with job control (needs tmux)', () => {
+  const nodes = [
+    { how: 'in this Node', node: pinnedNode },
+    { how: 'below the wrapper', node: oldNode ?? '' },
+  ];
+  it.skipIf(!isInstalled('tmux')).each(nodes.filter(one => one.node !== ''))(
+    '$how: Ctrl-Z gives the shell back, and fg the prompt, at the card and at a question',
+    ({ node }) =>
+      inScratch(async place => {
+        scripted(place, ['US-001'], [{ attempt: 1, steps: [asks] }, claims()]);
+        const terminal = openTerminal(place, place.root, 'bash --norc --noprofile -i');
+        const stopAndGoOn = async (again: string): Promise<void> => {
+          const marker = `back to ${again}`;
+          terminal.keys('C-z');
+          await terminal.shows(/Stopped/);
+          terminal.keys(`clear; tmux clear-history; echo 'back' 'to' '${again}'`, 'Enter');
+          await terminal.shows(marker);
+          terminal.keys('fg', 'Enter');
+          await eventually('the prompt again', () => terminal.screen().split(`${marker}\n`)[1]?.includes(again));
+        };
+        try {
+          terminal.keys(`${quoted([node, launcher, ...runScript])}`, 'Enter');
+          await terminal.shows('Press Enter to start, Ctrl-C to leave');
+          await stopAndGoOn('Press Enter to start');
+          terminal.keys('Enter');
+          await terminal.shows(/E1 US-001 .*\?\) >/);
+          await stopAndGoOn('E1 US-001');
+          terminal.keys('s', 'Enter');
+          await terminal.shows('Over, nothing done');
+        } finally {
+          terminal.end();
+        }
+      }),
+  );
 });

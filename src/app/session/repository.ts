@@ -78,9 +78,14 @@ export function refuseImpossible(config: Config, { repository, filters }: Reposi
       `${isParallel ? '--parallel' : '--worktree'} needs a git repository, and this folder is in none.`,
       'Make one (git init, and a first commit), or leave the flag out.',
     );
-  if ((repository === undefined || config.noCheckpoints) && (isParallel || config.rollbackAfter !== undefined))
+  const needs = [
+    isParallel && '--parallel',
+    config.worktree && '--worktree', // without commits nothing could be merged
+    config.rollbackAfter !== undefined && '--rollback-after',
+  ].find(one => one !== false);
+  if ((repository === undefined || config.noCheckpoints) && needs !== undefined)
     throw new UsageError(
-      `${isParallel ? '--parallel' : '--rollback-after'} needs checkpoints.`,
+      `${needs} needs checkpoints.`,
       repository === undefined ? 'They need a git repository: git init.' : 'Leave --no-checkpoints out.',
     );
   if (isParallel) refuseParallel(config, filters);

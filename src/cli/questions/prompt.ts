@@ -1,11 +1,11 @@
 // Asks the person at the terminal, one key for each kind of answer. An answer from elsewhere closes it.
-import { createInterface, type Interface } from 'node:readline/promises';
+import type { Interface } from 'node:readline/promises';
 import type { Answer, Escalation } from '../../core/event.ts';
 import type { State } from '../../core/state.ts';
 import { anyOf, plural } from '../../text/format.ts';
 import { answerLine, isChoice, isOption, questionKinds } from '../../views/question.ts';
 import type { LiveView } from '../live.ts';
-import { hanging, type Style } from '../terminal.ts';
+import { hanging, openLines, type Style } from '../terminal.ts';
 import { questionCard } from './card.ts';
 
 type Reply =
@@ -109,7 +109,7 @@ export function askAtTerminal(view: LiveView, style: Style, onCtrlC: () => void)
     waiting.delete(escalation);
     if (stop.aborted) return undefined;
     const prompt = (): string => promptLine(escalation, waiting.size);
-    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const lines = openLines();
     view.line(asked(escalation, style));
     const release = view.hold(isWhole => {
       // Answered blind it would be, with the work of others between question and prompt; what is being typed stays.

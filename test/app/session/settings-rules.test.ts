@@ -210,4 +210,6 @@ it('parallel: file < ledger, and what needs git is refused without it', async ()
   ]);
   await expect(decided({ typed: { parallel: 3 } })).rejects.toThrow('--parallel needs a git repository');
   await expect(decided({ typed: { rollbackAfter: 3 } })).rejects.toThrow('--rollback-after needs checkpoints');
+  const bare = { worktree: true, noCheckpoints: true };
+  await expect(decided({ repository: true, typed: bare })).rejects.toThrow('--worktree needs checkpoints.');
 });

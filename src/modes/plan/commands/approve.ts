@@ -1,8 +1,7 @@
 // `ralph plan approve`: shows exactly what would be done, and records the yes of a person together with its hash.
-import { createInterface } from 'node:readline/promises';
 import type { Gate } from '../../../app/session/session.ts';
 import { type Context, type Flags, placeOf, sayHeld, type Words } from '../../../cli/context.ts';
-import { workWithoutReader } from '../../../cli/terminal.ts';
+import { openLines, workWithoutReader } from '../../../cli/terminal.ts';
 import { UsageError } from '../../../text/errors.ts';
 import { stepPath } from '../../../text/step-path.ts';
 import { approve, looserTerms, type RecordApproval } from '../session/approve.ts';
@@ -14,7 +13,7 @@ import { approvalState, approvalText } from './plan-text.ts';
 
 /** Enter alone is no yes: what is approved may send mail. Undefined: the person left (Ctrl-C). */
 async function saysYes(question: string): Promise<boolean | undefined> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = openLines();
   const leave = new AbortController();
   lines.on('SIGINT', () => leave.abort());
   lines.on('close', () => leave.abort());
