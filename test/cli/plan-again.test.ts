@@ -52,7 +52,7 @@ it.concurrent('undo takes back what agents changed, and neither the mail nor the
     ]);
     await ended(place, 5, run);
     expect([mails(place), existsSync(join(place.project, 'work.txt'))]).toEqual([1, true]);
-    const undone = await ended(place, 0, ['undo', 'p', '--steps', '4', '--yes']);
+    const undone = await ended(place, 0, ['undo', 'p', '--steps', '3', '--yes']);
     expect(undone).toMatch(/tasks +open again: step_1; p.md will show it\n/);
     expect(undone).toContain('what a plan did in the world cannot be taken back');
     expect(existsSync(join(place.project, 'work.txt'))).toBe(false);
