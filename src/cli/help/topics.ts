@@ -37,8 +37,8 @@ export const exitCodes: readonly ExitCode[] = [
   {
     code: '8',
     means:
-      'work is left, and the last "done" of every open task failed its check; or `--require-checks`, and something was closed unverified',
-    next: '`ralph explain`',
+      'work is left, and the last "done" of every open task failed its check, also when you are asked about it; or `--require-checks`, and something was closed unverified',
+    next: '`ralph explain`, `ralph inbox`',
   },
   { code: '9', means: 'another process works on this loop', next: '`ralph status`' },
   { code: '10', means: '`--sandbox bwrap`, and bubblewrap does not work here', next: '`ralph doctor`' },
