@@ -142,15 +142,17 @@ export function writeHook(home: string, path: string, before: string | undefined
   put(path, text);
 }
 
-/** The bytes that were there before the install, where nobody has changed the file since; else without the hook alone. */
-export function removeHook(home: string, path: string, text: string, edited: string): void {
-  const backup = backupOf(home, path);
-  const kept = fieldsOf(parsed(textAt(backup)));
-  const isAsLeft = kept['path'] === path && kept['after'] === text;
-  const before = isAsLeft ? kept['before'] : edited;
-  if (before === null) rmSync(path, { force: true });
-  else put(path, textOf(before));
-  rmSync(backup, { force: true });
+/** The bytes that were there before the install, where nobody has changed the file since; else without the hook alone. Undefined: there was no file. */
+export function withoutInstall(home: string, path: string, text: string, edited: string): string | undefined {
+  const { path: of, before, after } = fieldsOf(parsed(textAt(backupOf(home, path))));
+  if (of !== path || after !== text) return edited;
+  return before === null ? undefined : textOf(before);
+}
+
+export function removeHook(home: string, path: string, after: string | undefined): void {
+  if (after === undefined) rmSync(path, { force: true });
+  else put(path, after);
+  rmSync(backupOf(home, path), { force: true });
 }
 
 /** The lines that differ, between those at both ends that do not. */

@@ -11,6 +11,7 @@ import {
   removeHook,
   withHook,
   withoutHook,
+  withoutInstall,
   writeHook,
 } from '../../src/hook/install.ts';
 
@@ -111,7 +112,7 @@ function onDisk(before: string | undefined) {
   const install = (): void => writeHook(root, path, text(), textIn(text(), order));
   const uninstall = (): void => {
     const edited = withoutHook(text(), order.hooks);
-    if (edited.ok) removeHook(root, path, text() ?? '', edited.text);
+    if (edited.ok) removeHook(root, path, withoutInstall(root, path, text() ?? '', edited.text));
   };
   return { path, text, install, uninstall };
 }

@@ -11,6 +11,7 @@ import {
   textAt,
   withHook,
   withoutHook,
+  withoutInstall,
   writeHook,
 } from '../../hook/install.ts';
 import { UsageError } from '../../text/errors.ts';
@@ -40,7 +41,7 @@ async function placeOf(context: Context, named: string | undefined, flags: Flags
   return { agent, order, path: pathOf(context, hooks, flags['project'] === true) };
 }
 
-const shownChange = (path: string, before: string | undefined, after: string): readonly string[] => [
+const shownChange = (path: string, before: string | undefined, after: string | undefined): readonly string[] => [
   `In ${path}:`,
   ...changedLines(before, after).map(line => `  ${line}`),
 ];
@@ -86,8 +87,9 @@ export async function uninstall(context: Context, [agent]: Words, flags: Flags):
     context.print(`There is no hook of Ralph in ${path}.`);
     return 0;
   }
-  const make = (): void => removeHook(context.home(), path, before, edited.text);
-  return (await change(context, flags, shownChange(path, before, edited.text), make)) ?? 0;
+  const after = withoutInstall(context.home(), path, before, edited.text);
+  const make = (): void => removeHook(context.home(), path, after);
+  return (await change(context, flags, shownChange(path, before, after), make)) ?? 0;
 }
 
 const troublesShown = 5;
