@@ -113,8 +113,10 @@ const implies = [
 /** Flags that each name another agent; one that is a fallback, or does some tasks, is named as that. */
 function contradictingAgents(config: Config, sources: Sources): Problem | undefined {
   const { agent, fallback, stronger, taskAgent, phaseAgent, judge, reviewer } = config;
-  const named = JSON.stringify([agent, fallback, stronger, taskAgent, phaseAgent, judge, reviewer]);
-  const idle = implies.filter(([key, name]) => sources[key] === 'flag' && !named.includes(name)).map(([key]) => key);
+  // `codex`, `codex/gpt-5.4`, `R1=codex`
+  const words = [agent, fallback, stronger, taskAgent, phaseAgent, judge, reviewer].flat();
+  const named = new Set(words.map(word => word?.replace(/^[^=]*=/, '').replace(/\/.*$/s, '')));
+  const idle = implies.filter(([key, name]) => sources[key] === 'flag' && !named.has(name)).map(([key]) => key);
   const flags = [...(sources.agent === 'flag' ? ['agent' as const] : []), ...idle].map(flagName);
   if (idle.length === 0 || flags.length < 2) return undefined;
   return { message: `${flags.join(' and ')} name different agents.`, fix: 'Leave all but one of them out.' };

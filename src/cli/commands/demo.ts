@@ -148,7 +148,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
     env: { PATH: context.env['PATH'], HOME: folder },
   };
   const style = makeStyle(flags);
-  const pauseMs = flags['fast'] === true ? 0 : 700;
+  const pauseMs = flags['fast'] === true ? 0 : 600;
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   process.on('exit', remove); // a second Ctrl-C ends without unwinding
   const stay = leavingOnSignals();

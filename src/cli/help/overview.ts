@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Look } from '../../app/loops/loops.ts';
 import { canGoOn } from '../../core/scheduling.ts';
+import { progress } from '../../core/task.ts';
 import { formatDuration, plural } from '../../text/format.ts';
 import { endingOf, isTakenBack, newLoop, reopenLine } from '../../views/ending.ts';
 import { livenessOf } from '../../views/loop.ts';
@@ -80,7 +81,10 @@ function nextOf({ row: { name }, state }: Look): readonly string[] {
   if (ended === undefined)
     return state.questions.open.length > 0 && !canGoOn(state) ? [] : [`Next here: ralph resume ${name}`];
   if (isTakenBack(state)) return [`Next here: ${reopenLine(state) ?? newLoop}`];
-  if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) return [`All done: ralph report ${name}`];
+  if (ended.reason === 'goal_achieved' && endingOf(state).exitCode === 0) {
+    const { skipped } = progress(state.tasks);
+    return [`${skipped === 0 ? 'All done' : `Done, ${skipped} left out`}: ralph report ${name}`];
+  }
   return [`Next here: ${reopenLine(state) ?? `ralph report ${name}`}`];
 }
 
