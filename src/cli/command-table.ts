@@ -229,13 +229,15 @@ const planCommands: readonly CommandRow[] = [
   {
     usage: 'plan approve <plan>',
     summary: 'show exactly what would be done, and record your yes to it; an edit afterwards needs a new one',
-    options: [
-      { flags: '--yes', description: 'approve without asking; for whoever has read it' },
-      ticked,
-      ...settingFlags(['mcpConfig']).filter(one => one.flags.startsWith('--mcp-config')),
-      noInput,
-      vault,
-    ],
+    get options(): readonly FlagRow[] {
+      return [
+        { flags: '--yes', description: 'approve without asking; for whoever has read it' },
+        ticked,
+        ...settingFlags(['mcpConfig']).filter(one => one.flags.startsWith('--mcp-config')),
+        noInput,
+        vault,
+      ];
+    },
     examples: ['ralph plan approve plan_client_onboarding_001', 'ralph plan approve vault/Plans/onboarding.md --yes'],
     changes: true,
     load: () => import('../modes/plan/commands/approve.ts'),

@@ -62,17 +62,17 @@ const onlyOnce = (name: string) => (value: string, before: string | undefined) =
   throw new UsageError(`--${name} is given twice: ${before} and ${value}.`, 'Give it once.', 2, 'given-twice');
 };
 
-/** Its own and the global ones, which stand in the help of none. */
+/** Its own and the global ones. Without their descriptions: help is ours. */
 function flagsOf(row: CommandRow): readonly Option[] {
   const own = (row.options ?? []).map(option => {
-    const flag = new Option(option.flags, option.description);
+    const flag = new Option(option.flags);
     if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
     if (option.isOnce) flag.argParser(onlyOnce(flag.name()));
     if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
     return flag;
   });
   const others = globalFlags.filter(({ flags }) => !hasFlag(row, flags));
-  return [...own, ...others.map(({ flags, description }) => new Option(flags, description).hideHelp())];
+  return [...own, ...others.map(({ flags }) => new Option(flags))];
 }
 
 /** Without its flags where it is not asked for: a start pays for each. */

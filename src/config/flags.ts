@@ -102,11 +102,14 @@ function valueWords(key: Key, modes: readonly ModeWord[] | undefined): string | 
 function flagRow(key: Key, group: FlagGroup, modes: readonly ModeWord[] | undefined) {
   const { kind, short } = fieldOf(key);
   const { placeholder, isList } = kinds[kind];
-  const says = descriptionOf(key).replace(/\.$/, '');
-  const values = valueWords(key, modes);
   return {
     flags: `${short === undefined ? '' : `-${short}, `}${flagName(key)}${placeholder}`,
-    description: values === undefined ? says : `${says} (${values})`,
+    /** Only help reads it: the presets of all modes in words take milliseconds. */
+    get description(): string {
+      const says = descriptionOf(key).replace(/\.$/, '');
+      const values = valueWords(key, modes);
+      return values === undefined ? says : `${says} (${values})`;
+    },
     repeatable: isList,
     isSetting: true as const,
     group,

@@ -36,7 +36,7 @@ function factsOf(said: string, isIdle: boolean): Facts {
   const words = telling.flatMap(sentence =>
     wordsOf(sentence).map((word, at) => ({ word, key: keyOf(word), isExact: isExact(word, at) })),
   );
-  const substance = words.filter(({ key }) => key !== '' && !generic.has(key));
+  const substance = words.filter(({ key }) => key !== '' && !isGeneric(key));
   return {
     exact: substance.filter(one => one.isExact).map(one => one.key),
     topics: substance.filter(one => !one.isExact && one.word.length >= 3).map(one => one.key),
@@ -81,7 +81,7 @@ const unspaced = /(?=([\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}\p{Scri
 /** What a text names, in whichever sentence: `hard` are numbers, paths and identifiers; of words the beginning counts. */
 function namesOf(said: string): { readonly hard: ReadonlySet<string>; readonly all: ReadonlySet<string> } {
   const words = wordsOf(said).map(word => ({ word, key: keyOf(word) }));
-  const named = words.filter(({ key }) => key !== '' && !generic.has(key));
+  const named = words.filter(({ key }) => key !== '' && !isGeneric(key));
   const exact = named.filter(({ word }) => isExact(word, 0)).map(({ key }) => key);
   const hard = exact.flatMap(key => [key, key.slice(key.lastIndexOf('/') + 1)]);
   const plainWords = named.filter(({ word }) => word.length >= 3).map(({ key }) => key.slice(0, 6));
@@ -122,8 +122,15 @@ export const areOfPaper = (texts: readonly string[]): boolean =>
   texts.filter(text => paper.test(text)).length >= mostOf(texts.length);
 
 /** Words that every such message has, whatever it is about. */
-const generic = new Set(
-  `about above according account achieve across action actual actually add added adding address adjust after again ahead aim align all
+function isGeneric(key: string): boolean {
+  genericWords ??= readGeneric();
+  return genericWords.has(key);
+}
+
+let genericWords: ReadonlySet<string> | undefined;
+const readGeneric = () =>
+  new Set(
+    `about above according account achieve across action actual actually add added adding address adjust after again ahead aim align all
   allow almost already also although always analysis analyse analyze another any anything apologies apply approach appropriate area around
   ask aspect assess attempt attention available aware away back base based basic basis because become been before began begin behind being
   believe best better between big both bring broad build built bunch but call can capture careful carefully carry case cause certain change
@@ -155,6 +162,6 @@ const generic = new Set(
   two type typical ultimate under undergo understand understanding understood undertake unit until update upon use useful user usual valid
   value various verify version very view wait walk want warm was way week well went were what whatever when where whether which while whole
   why wide will with within without wonder word work worked working world worth would wrap write written wrote yes yet you your`
-    .split(/\s+/)
-    .map(stem),
-);
+      .split(/\s+/)
+      .map(stem),
+  );
