@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { UsageError } from '../text/errors.ts';
 import { holdersIn, missingOf, type Pruned, type PruneOrder, prune, repairRefs } from './checkpoints/refs.ts';
 import { Tidying } from './checkpoints/tidy.ts';
-import { preview, type SavePlace, save, seedAhead } from './checkpoints/write-checkpoint.ts';
+import { makeTreeAhead, preview, type SavePlace, save, seedAhead } from './checkpoints/write-checkpoint.ts';
 import type {
   Checkpoints,
   ExchangeOrder,
@@ -46,6 +46,8 @@ export interface GitCheckpointOptions {
 export interface GitCheckpoints extends Checkpoints {
   /** Makes ready for the first checkpoint, while others work: nothing of it says yet what the files are. */
   warm(): void;
+  /** Looks at the files for the first checkpoint: from now on nobody but an agent should change them. */
+  look(): void;
   /** What `restore` would do, without doing it. */
   plan(order: RestoreOrder): Promise<Restored>;
   /** What the files are now, without ref or note. */
@@ -72,6 +74,7 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const own = async (isRestore = false): Promise<PrivateGit> => {
     const { own: found, memory } = await placeOf();
     await memory.seeding;
+    await memory.ahead;
     if (isRestore) delete memory.forced; // it may bring back rules, by which other files are ignored
     return found;
   };
@@ -82,8 +85,17 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
     warm() {
       warming ??= safely(async () => {
         const place = await placesNow();
-        place.memory.seeding = safely(() => seedAhead(place));
-        openAhead(repository);
+        place.memory.seeding = safely(() => seedAhead(place, () => openAhead(repository)));
+        return { ok: true as const };
+      });
+    },
+    look() {
+      const warmed = warming;
+      warming = safely(async () => {
+        await warmed;
+        const place = await placesNow();
+        place.memory.ahead = safely(() => makeTreeAhead(place));
+        place.memory.ahead.catch(() => {}); // whoever waits for it hears of it
         return { ok: true as const };
       });
     },

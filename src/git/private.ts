@@ -206,9 +206,13 @@ const fillAndRefresh = (place: GitPlace, rows: readonly IndexRow[]) =>
 
 /**
  * The private index, made from the user's: which files are tracked although ignored, and which are sparse. Undefined, or
- * why it could not be done. Made beside and moved into place, so that a half one is never used.
+ * why it could not be done. Made beside and moved into place, so that a half one is never used. `beside`: done while git works.
  */
-export async function initIndex(own: PrivateGit, isFork: boolean): Promise<string | undefined> {
+export async function initIndex(
+  own: PrivateGit,
+  isFork: boolean,
+  beside: () => void = () => {},
+): Promise<string | undefined> {
   const index = join(own.folder, 'index');
   if (existsSync(index)) return undefined;
   if (isFork && (await succeeds(rename(seedOf(own.folder), index)))) return undefined;
@@ -220,7 +224,9 @@ export async function initIndex(own: PrivateGit, isFork: boolean): Promise<strin
   const rows = [...new Map(indexRows(tracked).map(row => [row.path, row])).values()];
   // A fork is laid out whole: what is marked there, an agent marked, to hide a deletion.
   const sparse = isFork ? [] : rows.flatMap(({ path, isSparse }) => (isSparse ? [path] : []));
-  const filled = await (sparse.length === 0 ? fillAndRefresh(place, rows) : setEntries(place, rows));
+  const filling = sparse.length === 0 ? fillAndRefresh(place, rows) : setEntries(place, rows);
+  beside();
+  const filled = await filling;
   if (filled.code !== 0) return complaint(filled);
   if (sparse.length > 0) {
     const marked = await mark(place, '--skip-worktree', sparse);

@@ -1,8 +1,10 @@
 // Words of the languages that agents write in, by what they do to a claim: they can take one back or explain one, never make one.
 
+import { type LatePattern, latePattern } from '../text/late-pattern.ts';
+
 /** Words that stand free; `joined` are of scripts that put no blanks between words. */
-function wordsOf(free: readonly string[], joined = '(?!)', end = ''): RegExp {
-  return new RegExp(`(?:(?<![\\p{L}\\p{N}])(?:${free.join('|')})(?![\\p{L}\\p{N}])|${joined})${end}`, 'iu');
+function wordsOf(free: readonly string[], joined = '(?!)', end = ''): LatePattern {
+  return latePattern(() => `(?:(?<![\\p{L}\\p{N}])(?:${free.join('|')})(?![\\p{L}\\p{N}])|${joined})${end}`, 'iu');
 }
 
 /** It says no. */
@@ -59,13 +61,14 @@ export const leadsIn = wordsOf(
 );
 
 /** A line that begins so, in small letters, goes on with the sentence above it. */
-export const goesOn = new RegExp(
-  `^[\\s…._*-]*(?:${[
-    'and (?:I|we|only|that|then)|once|when|if|but|except|until|unless|after|as (?:soon|long|far) as|in (?:the sense|so far)|insofar|provided|pending|apart from|only|or|nor|yet|though|although|even|while|because',
-    "is(?:n['’]t)?|was(?:n['’]t)?|would(?:n['’]t)?|will|won['’]t|should|could|cannot|can['’]t|may|might|must|does(?:n['’]t| not)|holds?|stands?|applies",
-    'aber|oder|wenn|sobald|falls|sofern|erst|bis|außer|ist|wäre|war|wird|gilt|mais|sauf|si|quand|dès|est|serait|sera|pero|salvo|cuando|es|sería|será',
-    'ma|se|quando|è|sarebbe|mas|exceto|seria|maar|zodra|als|men|но|если|когда|кроме|пока',
-  ].join('|')})(?![\\p{L}\\p{N}'’-])`,
+export const goesOn = latePattern(
+  () =>
+    `^[\\s…._*-]*(?:${[
+      'and (?:I|we|only|that|then)|once|when|if|but|except|until|unless|after|as (?:soon|long|far) as|in (?:the sense|so far)|insofar|provided|pending|apart from|only|or|nor|yet|though|although|even|while|because',
+      "is(?:n['’]t)?|was(?:n['’]t)?|would(?:n['’]t)?|will|won['’]t|should|could|cannot|can['’]t|may|might|must|does(?:n['’]t| not)|holds?|stands?|applies",
+      'aber|oder|wenn|sobald|falls|sofern|erst|bis|außer|ist|wäre|war|wird|gilt|mais|sauf|si|quand|dès|est|serait|sera|pero|salvo|cuando|es|sería|será',
+      'ma|se|quando|è|sarebbe|mas|exceto|seria|maar|zodra|als|men|но|если|когда|кроме|пока',
+    ].join('|')})(?![\\p{L}\\p{N}'’-])`,
   'u',
 );
 
@@ -84,28 +87,30 @@ const turns = [
   `(?:нет|поправка|стоп|исправление|ошибка|ні|виправлення|korekta|poprawka|oprava|pozor|nie|ne|düzeltme|hayır)${stop}`,
   '更正|等等|不对|不對|訂正|待って|すみません|いや|정정|잠깐|아니',
 ];
-const begins = new RegExp(`^[^\\p{L}\\p{N}]*(?:${turns.join('|')})`, 'iu');
+const begins = latePattern(() => `^[^\\p{L}\\p{N}]*(?:${turns.join('|')})`, 'iu');
 
 /** Somebody thinks again, and takes it back where he then says no. */
-const thinksAgain = new RegExp(
-  `^[^\\p{L}\\p{N}]*(?:(?:${[
-    'update|edit|oh|well|but|sorry|actually|in fact|in truth|that said|on reflection|however|honestly|unfortunately',
-    'nachtrag|aber|leider|eigentlich|tatsächlich|genau genommen|pero|en realidad|mais|en fait|en réalité|ma|in realtà|mas|na verdade',
-    'maar|eigenlijk|egentligen|egentlig|но|однако|на самом деле|вообще-то|prawdę mówiąc|w rzeczywistości|właściwie|ve skutečnosti|aslında',
-  ].join('|')})(?![\\p{L}\\p{N}])|实际上|事实上|其实|實際上|実は|実際|실은|사실)`,
+const thinksAgain = latePattern(
+  () =>
+    `^[^\\p{L}\\p{N}]*(?:(?:${[
+      'update|edit|oh|well|but|sorry|actually|in fact|in truth|that said|on reflection|however|honestly|unfortunately',
+      'nachtrag|aber|leider|eigentlich|tatsächlich|genau genommen|pero|en realidad|mais|en fait|en réalité|ma|in realtà|mas|na verdade',
+      'maar|eigenlijk|egentligen|egentlig|но|однако|на самом деле|вообще-то|prawdę mówiąc|w rzeczywistości|właściwie|ve skutečnosti|aslında',
+    ].join('|')})(?![\\p{L}\\p{N}])|实际上|事实上|其实|實際上|実は|実際|실은|사실)`,
   'iu',
 );
 
 const judged = String.raw`\b(?:tests?|specs?|checks?|suites?|builds?|lint\w*|ci|pipeline|cases?|criteri(?:a|on)|it|that)\b[^.;,]{0,30}\b`;
-const unmet = new RegExp(
-  [
-    `${judged}(?:(?:is|are|still|remains?) (?:\\w+ )?(?:red|failing|broken|unmet|missing|not (?:met|finished|complete|done))|still (?:fails?|breaks?|lacks?|crash\\w*))\\b`,
-    `${judged}(?:does|do|did)(?: not|n['’]t) (?:compile|pass|build|run|start)\\b|${judged}exits with (?:code )?[1-9]`,
-    '\\b[1-9]\\d* (?:tests? |specs? |checks? )?(?:failed|failing|fails?|red)\\b',
-    '^\\W*(?:one|two|three|\\d+) (?:things?|points?|criteri\\w+|steps?) (?:is|are) (?:still )?(?:left|missing|open)\\b',
-    '^\\W*what (?:is|remains) (?:still )?(?:left|missing|open)? ?is\\b',
-    '^\\W*status\\W+(?:in progress|not |open|partial|pending|blocked|incomplete|[0-9]+ (?:of|out of|/) )',
-  ].join('|'),
+const unmet = latePattern(
+  () =>
+    [
+      `${judged}(?:(?:is|are|still|remains?) (?:\\w+ )?(?:red|failing|broken|unmet|missing|not (?:met|finished|complete|done))|still (?:fails?|breaks?|lacks?|crash\\w*))\\b`,
+      `${judged}(?:does|do|did)(?: not|n['’]t) (?:compile|pass|build|run|start)\\b|${judged}exits with (?:code )?[1-9]`,
+      '\\b[1-9]\\d* (?:tests? |specs? |checks? )?(?:failed|failing|fails?|red)\\b',
+      '^\\W*(?:one|two|three|\\d+) (?:things?|points?|criteri\\w+|steps?) (?:is|are) (?:still )?(?:left|missing|open)\\b',
+      '^\\W*what (?:is|remains) (?:still )?(?:left|missing|open)? ?is\\b',
+      '^\\W*status\\W+(?:in progress|not |open|partial|pending|blocked|incomplete|[0-9]+ (?:of|out of|/) )',
+    ].join('|'),
   'i',
 );
 /** `Still to do: tests.`, `TODO: the error case` */
@@ -127,14 +132,15 @@ export function takesBack(line: string, above: string, isBelowClaim: boolean): b
 }
 
 /** It is over, in the words for it. */
-export const isOver = new RegExp(
-  [
-    'complet|done|finish|implemented|resolved|clos(?:ed|ing)|shipped|concluded|accomplished|wrapped up|satisfied|fulfilled|ready|good to go|all set',
-    'criteria\\b.{0,30}\\bmet|nothing (?:is |more |else )?(?:left|remains|to do)',
-    'fertig|erledigt|abgeschlossen|vollendet|umgesetzt|klaar|afgerond|voltooid|klar|färdig|ferdig|færdig|valmis|tehty',
-    'termin|fini|achev|conclu|hech[oa]|list[oa]|acabad|pront[oa]|finit|tamamla|bitti|hoàn thành|xong|kész|gata',
-    'ukończ|gotow|skończ|hotov|dokonč|готов|выполнен|заверш|закончен|виконан|اكتمل|تم|הושלם',
-    '完了|完成|终了|結束|结束|完毕|できました|終わりました|완료|끝났|[\\u2705\\u2611\\u2713\\u2714]',
-  ].join('|'),
+export const isOver = latePattern(
+  () =>
+    [
+      'complet|done|finish|implemented|resolved|clos(?:ed|ing)|shipped|concluded|accomplished|wrapped up|satisfied|fulfilled|ready|good to go|all set',
+      'criteria\\b.{0,30}\\bmet|nothing (?:is |more |else )?(?:left|remains|to do)',
+      'fertig|erledigt|abgeschlossen|vollendet|umgesetzt|klaar|afgerond|voltooid|klar|färdig|ferdig|færdig|valmis|tehty',
+      'termin|fini|achev|conclu|hech[oa]|list[oa]|acabad|pront[oa]|finit|tamamla|bitti|hoàn thành|xong|kész|gata',
+      'ukończ|gotow|skończ|hotov|dokonč|готов|выполнен|заверш|закончен|виконан|اكتمل|تم|הושלם',
+      '完了|完成|终了|結束|结束|完毕|できました|終わりました|완료|끝났|[\\u2705\\u2611\\u2713\\u2714]',
+    ].join('|'),
   'iu',
 );

@@ -1,5 +1,6 @@
 // Reads one line that says of a task whether it is complete; it is strict about a yes and accepts many forms of no.
 
+import { latePattern } from '../text/late-pattern.ts';
 import { isAgenda, isCondition, isOpen, leadsIn, negates } from './languages.ts';
 
 /** A set of characters as a table: these are asked for each character of each candidate line. */
@@ -21,14 +22,16 @@ const blank = ' \\t';
 /** What takes a claim back that it stands beside: doubt, a cross, work that goes on, an empty box. */
 const doubt = /[?？¿❌❎✖✗✘✕🚫⛔🤔❓❔⁉🤷🤨😕👎⚠🚧🛑🔴🟡🟠⏳⌛⏸🔄🔜☐⬜🔲◻]/u;
 
-const lead = new RegExp(
-  `^(?:(?:[-*+]|\\d{1,9}[.)])[${blank}]+)?(?:\\[[xX]\\][${blank}]+)?(?:#{1,6}[${blank}]+)?[${blank}*_${ornament}]*(?:the[${blank}]+)?task[*_]{0,3}[${blank}]+`,
+const lead = latePattern(
+  () =>
+    `^(?:(?:[-*+]|\\d{1,9}[.)])[${blank}]+)?(?:\\[[xX]\\][${blank}]+)?(?:#{1,6}[${blank}]+)?[${blank}*_${ornament}]*(?:the[${blank}]+)?task[*_]{0,3}[${blank}]+`,
   'iu',
 );
 /** How far it is over, where that is not all the way, is not among these. */
 const adverb = '(?:now|all|already|fully|completely|entirely|totally|finally|formally|officially|successfully)';
-const tail = new RegExp(
-  `(?<![${blank}:–—→*_-])[*_]*(?:[${blank}:–—→]|[-=]+>)(?:[${blank}*_:–—→${ornament}-]|[-=]+>)*` +
+const tail = latePattern(
+  () =>
+    `(?<![${blank}:–—→*_-])[*_]*(?:[${blank}:–—→]|[-=]+>)(?:[${blank}*_:–—→${ornament}-]|[-=]+>)*` +
     `(?:(?:is|was|has[${blank}*_]+(?:${adverb}[${blank}*_]+)?been)[${blank}*_]+(?:${adverb}[${blank}*_]+)*)?` +
     `(?:completed?|done)[${blank}*_.!…。！:;#~–—${ornament}-]*$`,
   'iu',

@@ -46,11 +46,16 @@ interface Found {
   readonly path: string;
 }
 
-/** Undefined: git could not list files; its index may be broken. */
-export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Refusal | undefined> {
+export type Listed = Awaited<ReturnType<typeof listFiles>>;
+
+/** What differs from the private index, and what it does not know. */
+export const listFiles = ({ place }: PrivateGit) =>
+  git(place, ['ls-files', '-z', '-t', '-m', '-o', '--exclude-standard', '--deduplicate'], { timeMsMax: 300_000 });
+
+/** Undefined: git could not list files; its index may be broken. `known`: it was asked just now. */
+export async function scan(own: PrivateGit, rules: ScanRules, known?: Listed): Promise<Scan | Refusal | undefined> {
   const { forced, ignored, limits } = rules;
-  const asked = ['ls-files', '-z', '-t', '-m', '-o', '--exclude-standard', '--deduplicate'];
-  const [listed, byForce] = await Promise.all([git(own.place, asked, { timeMsMax: 300_000 }), forced(false)]);
+  const [listed, byForce] = await Promise.all([known ?? listFiles(own), forced(false)]);
   if (listed.code !== 0) return undefined;
   const left = new Set<string>();
   const found = pathsOf(listed).flatMap((line): Found[] => {
@@ -59,10 +64,10 @@ export async function scan(own: PrivateGit, rules: ScanRules): Promise<Scan | Re
     if (entry !== undefined) left.add(entry);
     return entry === undefined ? [{ isNew, path }] : [];
   });
-  const known = new Set(found.map(({ path }) => path));
+  const paths = new Set(found.map(({ path }) => path));
   const areRulesChanged = found.some(({ path }) => /(^|\/)\.gitignore$/.test(path));
   const more = areRulesChanged ? await forced(true) : byForce;
-  const added = more.filter(path => !known.has(path)).map(path => ({ isNew: false, path }));
+  const added = more.filter(path => !paths.has(path)).map(path => ({ isNew: false, path }));
   found.push(...added);
   const untracked = found.filter(({ isNew }) => isNew);
   if (untracked.length > limits.filesMax) {
@@ -175,10 +180,14 @@ function tooMuch(what: string, folder: string, amount: string): Refusal {
 const entriesMax = 200_000;
 const foundMax = 100;
 
-/** Pipes, sockets and devices, which git never lists, so that a checkpoint can say that it does not hold them. Never throws. */
-export async function specialFiles(own: PrivateGit): Promise<readonly Skipped[]> {
+async function ignoredNow({ place }: PrivateGit): Promise<ReadonlySet<string>> {
   const asked = ['ls-files', '-z', '-o', '-i', '--exclude-standard', '--directory'];
-  const ignored = new Set(pathsOf(await git(own.place, asked)));
+  return new Set(pathsOf(await git(place, asked)));
+}
+
+/** Pipes, sockets and devices, which git never lists, so that a checkpoint can say that it does not hold them. Never throws. */
+export async function specialFiles(own: PrivateGit, known?: ReadonlySet<string>): Promise<readonly Skipped[]> {
+  const ignored = known ?? (await ignoredNow(own));
   const found: Skipped[] = [];
   let entries = 0;
   for await (const [path, entry] of entriesBelow(own.repository.directory, ignored)) {

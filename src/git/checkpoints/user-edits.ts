@@ -101,6 +101,8 @@ const ignoredAmong = (lines: readonly string[]): readonly string[] =>
 /** What was found when a loop began. */
 interface Start {
   readonly ignored: ReadonlySet<string>;
+  /** The index is as HEAD has it, as far as git tells. */
+  readonly isNothingStaged: boolean;
   /** It is on the disk: nothing counts before that. */
   readonly recorded: Promise<void>;
 }
@@ -125,7 +127,7 @@ export async function recordChangesAtStart({ repository, folder }: PrivateGit): 
   };
   const recorded = record();
   recorded.catch(() => {}); // whoever waits for it hears of it
-  return { ignored: new Set(ignored), recorded };
+  return { ignored: new Set(ignored), isNothingStaged: rows.every(line => /^(?: [^A]|\?\?|!!)/.test(line)), recorded };
 }
 
 const changedIn = (rows: readonly string[]): readonly string[] =>

@@ -10,7 +10,10 @@ const ran = vi.hoisted(() => [] as string[]);
 vi.mock('../../../src/processes/shells.ts', async importOriginal => {
   const real = (await importOriginal()) as { collectInShell(order: { args: readonly string[] }): Promise<unknown> };
   const collectInShell = (order: { args: readonly string[] }) => {
-    ran.push(order.args.find((word, at) => !word.startsWith('-') && order.args[at - 1] !== '-c') ?? '');
+    const [isScript, script = ''] = order.args;
+    if (isScript === '-c' && script.includes('git '))
+      for (const [, name] of script.matchAll(/\bgit ([a-z-]+)/g)) ran.push(name!);
+    else ran.push(order.args.find((word, at) => !word.startsWith('-') && order.args[at - 1] !== '-c') ?? '');
     return real.collectInShell(order);
   };
   return { ...real, collectInShell };
