@@ -131,6 +131,7 @@ async function build() {
   // CommonJS: one file, whose modules still run only when they are first imported.
   const program = bundle({
     ...mapped,
+    minifyIdentifiers: true, // a third less to read at every start; --debug reads the map
     format: 'cjs',
     entryPoints: { ralph: 'src/cli/main.ts' },
     outExtension: { '.js': '.cjs' },

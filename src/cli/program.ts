@@ -9,7 +9,15 @@ import { anyOf, capitalized } from '../text/format.ts';
 import { version } from '../version.ts';
 import { commands, nameOf } from './command-table.ts';
 import { type Context, type Flags, makeContext } from './context.ts';
-import { type CommandRow, globalFlags, hasFlag, leadingFlags, settledFlags, unknownVariables } from './global-flags.ts';
+import {
+  type CommandRow,
+  type FlagRow,
+  globalFlags,
+  hasFlag,
+  leadingFlags,
+  settledFlags,
+  unknownVariables,
+} from './global-flags.ts';
 import { withJson } from './output/said.ts';
 
 /** Commander's words as a sentence of ours. */
@@ -62,17 +70,23 @@ const onlyOnce = (name: string) => (value: string, before: string | undefined) =
   throw new UsageError(`--${name} is given twice: ${before} and ${value}.`, 'Give it once.', 2, 'given-twice');
 };
 
-/** Its own and the global ones. Without their descriptions: help is ours. */
-function flagsOf(row: CommandRow): readonly Option[] {
-  const own = (row.options ?? []).map(option => {
+/**
+ * Its own and the global ones, without their descriptions: help is ours. Where all that was typed is known, no others are made:
+ * a start pays for each.
+ */
+function flagsOf(row: CommandRow, typed: readonly string[]): readonly Option[] {
+  const rows = [...(row.options ?? []), ...globalFlags.filter(({ flags }) => !hasFlag(row, flags))];
+  const given = typed.filter(word => word.startsWith('-')).map(word => word.replace(/=.*/s, ''));
+  const isGiven = ({ flags }: FlagRow): boolean => flags.split(/,? /).some(word => given.includes(word));
+  const meant = rows.filter(isGiven);
+  const isKnown = (word: string): boolean => meant.some(({ flags }) => flags.split(/,? /).includes(word));
+  return (given.every(isKnown) ? meant : rows).map(option => {
     const flag = new Option(option.flags);
     if (option.repeatable) flag.argParser((value: string, all: readonly string[] = []) => [...all, value]);
     if (option.isOnce) flag.argParser(onlyOnce(flag.name()));
     if (flag.required || option.isSetting) flag.negate = false; // `--no-progress 5` sets a number, it denies nothing
     return flag;
   });
-  const others = globalFlags.filter(({ flags }) => !hasFlag(row, flags));
-  return [...own, ...others.map(({ flags }) => new Option(flags))];
 }
 
 /** Without its flags where it is not asked for: a start pays for each. */
@@ -84,7 +98,7 @@ function addCommand(program: Command, row: CommandRow, typed: readonly string[],
       ? program
       : (program.commands.find(one => one.name() === group) ?? quietly(program.command(group)).helpCommand(false));
   const made = parent.command(row.usage.slice(group === undefined ? 0 : group.length + 1)).description(row.summary);
-  for (const option of typed.includes(name.at(-1) ?? '') ? flagsOf(row) : []) made.addOption(option);
+  for (const option of typed.includes(name.at(-1) ?? '') ? flagsOf(row, typed) : []) made.addOption(option);
   made.action(async (...given: unknown[]) => {
     const flags = settledFlags(row, name.join(' '), given.at(-2) as Flags, process.env);
     const words = given.slice(0, -2).flat() as (string | undefined)[]; // `<id...>` is a list
