@@ -249,7 +249,11 @@ export interface IndexRow extends IndexEntry {
   readonly isHidden: boolean;
 }
 
-export const listIndex = (place: GitPlace): Promise<Collected> => git(place, ['ls-files', '-s', '-v', '-z']);
+export const listIndex = (place: GitPlace): Promise<Collected> =>
+  git(place, [...unwatched, 'ls-files', '-s', '-v', '-z']);
+
+/** For calls before the version of git is known: an old one does not hear our settings. */
+export const unwatched = ['-c', 'core.fsmonitor=false'] as const;
 
 /** Of `listIndex`, whose lines are `TAG MODE OBJECT STAGE<tab>PATH`; a small letter: git shall take it for unchanged. */
 export const indexRows = (listed: Pick<Collected, 'output'>): readonly IndexRow[] =>

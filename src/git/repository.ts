@@ -14,6 +14,7 @@ import {
   listIndex,
   type Setting,
   settingsIn,
+  unwatched,
 } from './call.ts';
 import { stampOf, stampOfIndex, succeeds } from './disk.ts';
 import { fromText, listOf, onDisk, pathsOf, printable, shownList } from './paths.ts';
@@ -208,6 +209,24 @@ export interface Findings {
 
 type Preflight = { readonly ok: true; readonly findings: Findings } | Refusal;
 
+interface Listing {
+  readonly directory: string;
+  readonly tracked: ReturnType<typeof listIndex>;
+  readonly untracked: Promise<Collected>;
+}
+
+/** What is in this working tree, asked for while git still says what it is: where a loop works is the top of most. */
+export function listAhead(place: GitPlace): Listing | undefined {
+  const gitDirectory = join(place.directory, '.git');
+  return existsSync(join(gitDirectory, 'HEAD')) ? listing({ ...place, gitDirectory }) : undefined;
+}
+
+const listing = (place: Pick<Repository, 'gitDirectory'> & GitPlace): Listing => ({
+  directory: place.directory,
+  tracked: listedIn(place),
+  untracked: git(place, [...unwatched, 'ls-files', '-o', '-z', '--exclude-standard']),
+});
+
 /**
  * Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88,
  * B92). `directory`: where the loop works in the tree. `names`: of its settings.
@@ -216,6 +235,7 @@ export async function preflight(
   repository: Repository,
   directory: string,
   names: readonly ScopedName[],
+  ahead?: Listing,
 ): Promise<Preflight> {
   const refused =
     tooOld(names) ??
@@ -223,9 +243,10 @@ export async function preflight(
     (await readOnly(repository)) ??
     (await statfs(repository.directory).then(({ type }) => fileSystemProblem(type)));
   if (refused !== undefined) return refused;
+  const listed = ahead?.directory === repository.directory ? ahead : listing(repository);
   const [tracked, untracked, programs] = await Promise.all([
-    listedIn(repository),
-    git(repository, ['ls-files', '-o', '-z', '--exclude-standard']),
+    listed.tracked,
+    listed.untracked,
     programsOf(repository, names),
   ]);
   const rows = indexRows(tracked);
@@ -349,7 +370,7 @@ async function textOf(file: Buffer): Promise<string> {
 let last: { readonly key: string; readonly listed: ReturnType<typeof listIndex> } | undefined;
 
 /** As `listIndex` gives it now. */
-export async function listedIn(place: Repository): ReturnType<typeof listIndex> {
+export async function listedIn(place: Pick<Repository, 'gitDirectory'> & GitPlace): ReturnType<typeof listIndex> {
   const key = `${await stampOfIndex(place)} ${place.gitDirectory}`;
   if (last?.key !== key) last = { key, listed: listIndex(place) };
   return last.listed;

@@ -37,10 +37,12 @@ async function opened(directory: string, env: Environment) {
 
 /** Refused in one sentence where Ralph could not keep its promises. */
 export async function inspectRepository(directory: string, env: Environment): Promise<RepositoryInfo> {
-  const { repository, names } = (await opened(directory, env)) ?? {};
+  const { listAhead, preflight } = await import('../../git/repository.ts');
+  const opening = opened(directory, env);
+  const ahead = listAhead({ directory, environment: gitEnvironment(env) });
+  const { repository, names } = (await opening) ?? {};
   if (repository === undefined) return { notices: [], isMidway: false, filters: [] };
-  const { preflight } = await import('../../git/repository.ts');
-  const found = await preflight(repository, directory, names ?? []);
+  const found = await preflight(repository, directory, names ?? [], ahead);
   if (!found.ok) throw refusalError(found);
   return { repository, ...found.findings };
 }
