@@ -156,7 +156,7 @@ export const shellWord = (text: string): string =>
 
 const shownCharsMax = 40;
 const unsafe =
-  /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+  /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ud800-\udfff]/gu;
 
 /** One short piece of a line: quoted as JSON, cut, without control, direction-changing or invisible characters. */
 export function shown(value: unknown): string {
