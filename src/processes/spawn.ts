@@ -102,10 +102,10 @@ const isBare = ({ terminal, containment: atMost }: ProcessOrder): boolean =>
   terminal === true && (atMost ?? containment()) !== 'namespace';
 
 /** A text: why it could not be started. */
-async function start({ command, args, containment: how }: Contained, order: ProcessOrder): Promise<Running | string> {
+async function start({ command, args, wraps }: Contained, order: ProcessOrder): Promise<Running | string> {
   const { directory, environment, channels, terminal } = order;
-  const isLaunched = channels !== undefined && terminal !== true && how === 'namespace';
-  const launched = isLaunched ? await launch({ command, args, directory, environment, channels }) : undefined;
+  const isLaunched = channels !== undefined && terminal !== true && wraps !== undefined;
+  const launched = isLaunched ? await launch({ command, args, wraps, directory, environment, channels }) : undefined;
   return launched ?? spawnHere(command, args, order);
 }
 
@@ -124,6 +124,7 @@ async function spawnHere(command: string, args: readonly string[], order: Proces
       startTime: startTimeOf(child.pid) ?? 'unknown',
       ...{ input: input ?? undefined, output: output ?? undefined, errors: errors ?? undefined },
       ...{ told: told!, answers: answers! },
+      go: 'go',
       heard() {},
       kill: () => void child.kill('SIGKILL'),
       exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
@@ -196,7 +197,7 @@ function listenToInit(running: Running, shutdown: Shutdown, set: ProcessSet): ()
   told.on('data', (bytes: Buffer) => {
     if (heard.length > 1_000) return;
     if (heard === '') {
-      answers.write('go\n');
+      answers.write(`${running.go}\n`);
       running.heard();
     }
     heard += bytes.toString('latin1');
