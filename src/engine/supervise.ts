@@ -147,7 +147,7 @@ async function forkTrouble({ forks }: Engine, task: string): Promise<string | un
 }
 
 export async function supervise(
-  { engine, state, post, board, intend, leave }: EffectContext,
+  { engine, state, post, board, intend, spawnStored, leave }: EffectContext,
   live: LiveIteration,
   stop: AbortSignal,
 ): Promise<void> {
@@ -169,6 +169,7 @@ export async function supervise(
     ...order,
     notes: channel.notes,
     intend: (repeatable: boolean) => intend(iteration, repeatable),
+    mayBegin: performer.holds?.() === true && !isInteractive ? spawnStored(iteration) : undefined,
   };
   // What goes into the system prompt is kept with the rest: together they are what the agent was told.
   const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');

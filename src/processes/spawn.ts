@@ -23,6 +23,8 @@ export interface ProcessOrder extends TimerOrder {
   readonly input: string;
   /** Made by `openStdin` for this one process: keeps stdin open. */
   readonly stdin?: OpenStdin;
+  /** It waits in its namespace until this is true, and ends when it is false; elsewhere it runs at once (`holdsBack`). */
+  readonly mayBegin?: Promise<boolean> | undefined;
   readonly stop: AbortSignal;
   /** Looked at about once a second; over one of them, all is killed without grace. */
   readonly limits?: ResourceLimits;
@@ -68,6 +70,9 @@ let ahead: Promise<void> | undefined;
 export function readyAhead(channels: string): void {
   ahead ??= launchAhead(channels, tryAhead).catch(() => {}); // the first process finds out why
 }
+
+/** Whether a process without a terminal heeds `mayBegin` here. */
+export const holdsBack = (): boolean => containment() === 'namespace';
 
 /** Never throws; the last event is `exited`, and then nothing of it is alive. Leaving the iteration early kills it all. */
 export async function* runProcess(order: ProcessOrder): AsyncGenerator<ProcessEvent, void, void> {
@@ -161,7 +166,7 @@ function follow(running: Running, order: ProcessOrder, how: Contained['containme
     readText(stream, { channel: stream === output ? 'output' : 'errors', lineBytesMax, queue, heard }),
   );
   if (input !== undefined) connectStdin(order, input, reasons.timers);
-  const hasStarted = listenToInit(running, shutdown, set);
+  const hasStarted = listenToInit(running, { shutdown, set, mayBegin: order.mayBegin });
 
   const over = running.exited.then(async ({ code, signal }) => {
     order.stdin?.attach(undefined);
@@ -189,15 +194,22 @@ function follow(running: Running, order: ProcessOrder, how: Contained['containme
   };
 }
 
+interface Listening extends Pick<ProcessOrder, 'mayBegin'> {
+  readonly shutdown: Shutdown;
+  readonly set: ProcessSet;
+}
+
 /** Listens to the first process of the container; see contain.ts for what it says. */
-function listenToInit(running: Running, shutdown: Shutdown, set: ProcessSet): () => boolean {
+function listenToInit(running: Running, { shutdown, set, mayBegin }: Listening): () => boolean {
   const { told, answers } = running;
+  const begin = (may: boolean): void => void (may ? answers.write(`${running.go}\n`) : answers.end());
   let heard = '';
   let answered = false;
   told.on('data', (bytes: Buffer) => {
     if (heard.length > 1_000) return;
     if (heard === '') {
-      answers.write(`${running.go}\n`);
+      if (mayBegin === undefined) begin(true);
+      else void mayBegin.then(begin);
       running.heard();
     }
     heard += bytes.toString('latin1');

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAlive, statOf, thisHost } from '../../src/processes/identity.ts';
 import { launchScript } from '../../src/processes/launcher.ts';
-import { runProcess } from '../../src/processes/spawn.ts';
+import { holdsBack, runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell, tellUntilFirstWord } from './fixture.ts';
 import { flood } from './flood.ts';
 
@@ -120,6 +120,30 @@ describe('a process that prints too much', () => {
     for await (const event of run) if (event.type === 'output') chars += event.text.length;
     expect(chars).toBeGreaterThan(19_000_000);
     expect(existsSync(join(directory, 'flooded'))).toBe(true);
+  });
+});
+
+describe.runIf(holdsBack())('a process that may not begin yet (skipped where there is no namespace)', () => {
+  it.each([true, false])('waits for our word, by whomever it was started, and runs when it is %s', async may => {
+    const directory = scratchDirectory();
+    for (const channels of [orderFor('').channels, undefined]) {
+      let say: (may: boolean) => void = () => {};
+      const mayBegin = new Promise<boolean>(done => {
+        say = done;
+      });
+      const order = {
+        ...orderFor('', { directory, channels, mayBegin }),
+        command: 'sh',
+        args: ['-c', 'echo "$$" >ran'],
+      };
+      const { exit } = await tell(order, event => {
+        if (event.type !== 'started') return;
+        expect(existsSync(join(directory, 'ran'))).toBe(false);
+        say(may);
+      });
+      expect([existsSync(join(directory, 'ran')), exit.code]).toEqual([may, may ? 0 : 1]);
+      rmSync(join(directory, 'ran'), { force: true });
+    }
   });
 });
 
