@@ -51,8 +51,8 @@ interface Launcher {
   sets: number;
   /** Containers that were made ahead, by what they are made of. */
   readonly waiting: Map<string, Waiting>;
-  /** What containers were made of, and whether one that was made ahead was of use. */
-  readonly known: Map<string, 'useful' | 'useless'>;
+  /** Where the last one began, and how often in a row each kind of container there; never again where one made ahead was of no use. */
+  readonly row: { directory: string; readonly times: Map<string, number> };
 }
 
 const names = ['in', 'out', 'err', 'told', 'answers'] as const;
@@ -140,7 +140,14 @@ function launcherIn(channels: string): Launcher | undefined {
     text: `trap : PIPE; trap ${quoted(`rm -rf ${quoted(folder)}`)} EXIT\n`,
     read: async () => true,
   });
-  const launcher = { answering, folder, free: [], sets: 0, waiting: new Map(), known: new Map() };
+  const launcher = {
+    answering,
+    folder,
+    free: [],
+    sets: 0,
+    waiting: new Map(),
+    row: { directory: '', times: new Map() },
+  };
   launchers.set(channels, launcher);
   return launcher;
 }
@@ -251,6 +258,7 @@ interface Waiting {
 
 const waitMsMax = 600_000;
 const kindsMax = 100;
+const timesMin = 3;
 const goBytesMax = 4_000; // the shell that waits reads byte by byte
 
 const kindOf = ({ command, args, wraps, directory }: LaunchOrder): string =>
@@ -280,7 +288,7 @@ async function takeWaiting(launcher: Launcher, order: LaunchOrder): Promise<Runn
   const running = await waiting.running;
   if (running === undefined) return undefined;
   const go = goFor(waiting.order, order);
-  if (go === undefined) launcher.known.set(kind, 'useless');
+  if (go === undefined) launcher.row.times.set(kind, Number.NEGATIVE_INFINITY);
   const isThere = isAlive(running.pid, running.startTime);
   if (go !== undefined && isThere && waiting.found === surroundings(order)) return { ...running, go };
   discard(running);
@@ -303,13 +311,15 @@ function goFor(made: LaunchOrder, order: LaunchOrder): string | undefined {
   return changes === '' ? 'go' : changes;
 }
 
-/** Whoever comes for the same a second time will come again. */
+/** Whoever comes for the same a third time, and others nowhere else meanwhile as forks do, will come again. */
 function readyNext(launcher: Launcher, order: LaunchOrder): void {
   const kind = kindOf(order);
-  const known = launcher.known.get(kind);
-  if (launcher.known.size >= kindsMax) launcher.known.clear();
-  if (known === undefined) launcher.known.set(kind, 'useful');
-  if (known !== 'useful' || launcher.waiting.has(kind)) return;
+  const { row } = launcher;
+  if (row.directory !== order.directory || row.times.size >= kindsMax) row.times.clear();
+  row.directory = order.directory;
+  const times = (row.times.get(kind) ?? 0) + 1;
+  row.times.set(kind, times);
+  if (times < timesMin || launcher.waiting.has(kind)) return;
   const found = surroundings(order);
   if (found === undefined) return;
   const running = begin(launcher, order).catch(() => undefined);

@@ -160,17 +160,18 @@ describe('the launcher', () => {
     expect([...sets].sort()).toEqual(['1', '2']); // one works, and the next is made meanwhile
   });
 
-  it('makes the container of the third ahead, and whatever is new by then reaches what runs in it', async () => {
+  it('makes the container of the fourth ahead, and whatever is new by then reaches what runs in it', async () => {
     const channels = join(scratchDirectory(), 'run');
     const look = 'echo "$1, $MARK,$ONCE"; tr "\\0" "\\n" </proc/1/environ | grep ^MARK';
     const say = (word: string, environment: Readonly<Record<string, string>>) =>
       tell(orderFor('', { command: 'sh', args: ['-c', look, 'sh', word], environment, channels }));
     const at = (mark: string): Record<string, string> => ({ ...plainEnvironment, MARK: mark });
+    await say('zero', plainEnvironment);
     await say('one', { ...at('1'), ONCE: 'x' });
     expect((await say('two', { ...at('2'), ONCE: 'x' })).output).toBe('two, 2,x\nMARK=2\n');
-    const third = await say('$(third) "it\'s"', at('3; exit 7'));
-    expect(third.output).toBe('$(third) "it\'s", 3; exit 7,\nMARK=2\n');
-    expect(third.exit).toMatchObject({ code: 0, reaped: 0 });
+    const last = await say('$(last) "it\'s"', at('3; exit 7'));
+    expect(last.output).toBe('$(last) "it\'s", 3; exit 7,\nMARK=2\n');
+    expect(last.exit).toMatchObject({ code: 0, reaped: 0 });
   });
 
   it('and what it starts wait for nobody who was killed before he opened his ends of the pipes', async () => {
