@@ -1,5 +1,5 @@
 // Spare forks: folders of forks that were merged, or made ahead, for the next tasks. New files are what costs most when a fork is made.
-import { lstatSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ask, removeFolders, withIndex } from '../call.ts';
@@ -66,6 +66,7 @@ export async function makeSpare(
   await putIndex(spare.index, bytes, mtimeMs);
   await rm(notes, { recursive: true, force: true });
   renameSync(directory, spare.directory);
+  rmdirSync(join(options.folder, making));
   memory.spares.push({ ...spare, commit });
   if (bytes.length > largeIndexBytes) memory.wanted = Math.min(memory.wanted, sparesMax);
   return true;
