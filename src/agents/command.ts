@@ -1,6 +1,6 @@
 // Any program as an agent: the prompt comes on its stdin, what it prints is its message, its exit code is the outcome.
 import { classifyFailure } from '../core/failure.ts';
-import { type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
+import { holdsBack, type ProcessExit, type ProcessOrder, runProcess } from '../processes/spawn.ts';
 import { tailOf } from '../processes/streams.ts';
 import { takeLastWhole } from '../text/text.ts';
 import { resetFor, resetIn } from './failures.ts';
@@ -21,6 +21,7 @@ export function commandAgent(options: CommandAgentOptions): Performer {
   return {
     name: 'command',
     can: { steer: false, resume: false, interactive: false, usage: false },
+    holds: holdsBack,
     perform: (assignment, stop) => perform(options, assignment, stop),
   };
 }
@@ -41,6 +42,7 @@ async function* perform(
     environment: iterationEnvironment(environment, assignment),
     input: fullPrompt(assignment),
     timeMsMax: assignment.timeMsMax,
+    mayBegin: assignment.mayBegin,
     stop,
   });
   for await (const event of run) {

@@ -8,7 +8,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Failure } from '../core/failure.ts';
-import { openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
+import { holdsBack, openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
 import { type OutputEvent, splitLines, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
 import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader } from './agent.ts';
@@ -59,6 +59,7 @@ export function cliAgent(cli: AgentCli, options: CliAgentOptions): Performer {
   return {
     name: options.name,
     can: cli.can,
+    holds: holdsBack,
     perform: (assignment, stop) => perform(cli, options, assignment, stop),
   };
 }
@@ -86,7 +87,7 @@ async function* perform(
   try {
     if (order.openingPrompt !== undefined)
       return yield* performAtTerminal({ ...process, doneFile, firstQuestions: options.firstQuestions }, stop);
-    const headless = { ...process, input: launch.input, timers, graceMs };
+    const headless = { ...process, input: launch.input, timers, graceMs, mayBegin: assignment.mayBegin };
     const run = {
       cli,
       launchOrder: order,

@@ -35,6 +35,8 @@ export interface Assignment {
    * once, by actions with effects only. `repeatable`: doing it twice is as good as once.
    */
   readonly intend?: (repeatable: boolean) => Promise<boolean>;
+  /** For a performer that `holds`: what it started may begin when this is true, and must not when it is false. */
+  readonly mayBegin?: Promise<boolean>;
 }
 
 /** A word to a working performer: from a person, or a nudge of ours. */
@@ -115,5 +117,7 @@ export const untilAborted = (stop: AbortSignal): Promise<void> =>
 export interface Performer {
   readonly name: string;
   readonly can: PerformerAbilities;
+  /** True: whatever it starts only waits until `mayBegin`, which comes when its `spawned` is recorded. */
+  readonly holds?: () => boolean;
   perform(assignment: Assignment, stop: AbortSignal): AsyncIterable<Activity>;
 }

@@ -1,7 +1,7 @@
 // File of a repository's notes in the home, where confined agents cannot write: found, read, added to, switched off and on.
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import type { State } from '../core/state.ts';
@@ -37,12 +37,18 @@ function pathOf(home: string, directory: string): string {
 
 const offPath = (path: string): string => `${path}.off`;
 
-const textAt = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
+function textAt(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
 
 export async function readNotes(home: string, directory: string): Promise<NotesFile> {
   const path = pathOf(home, directory);
-  const text = await textAt(path);
-  const off = text === undefined ? await textAt(offPath(path)) : undefined;
+  const text = textAt(path);
+  const off = text === undefined ? textAt(offPath(path)) : undefined;
   return off === undefined ? { path, isOn: true, text } : { path: offPath(path), isOn: false, text: off };
 }
 
@@ -90,7 +96,7 @@ export async function addNotes({ home, env, directory }: NotesPlace, ledger: Led
   if (more === '') return;
   await begin(path);
   await appendFile(path, more);
-  const whole = (await textAt(path)) ?? '';
+  const whole = textAt(path) ?? '';
   const shorter = shortenedNotes(whole);
   if (shorter !== whole) await writeFileAtomic(path, shorter, { mode });
 }

@@ -115,7 +115,7 @@ class DocumentFile {
 
   async load(isDuring = false): Promise<Loaded> {
     if (this.known?.isTold && this.known.identity !== undefined) {
-      if ((await identify(this.settings.path)) === this.known.identity) return { type: 'unchanged' };
+      if (identify(this.settings.path) === this.known.identity) return { type: 'unchanged' };
     }
     const read = await this.read(this.settings.path);
     if (read.type !== 'good') return { type: 'failed', problems: read.problems };
@@ -158,7 +158,7 @@ class DocumentFile {
   }
 
   private async trySave(marks: readonly TaskMark[]): Promise<Saved | 'changed'> {
-    const identity = await identify(this.settings.path);
+    const identity = identify(this.settings.path);
     if (this.known && identity !== undefined && identity === this.known.identity)
       return this.write(this.known, marks, { expected: identity });
     if (this.known && identity !== undefined && identity === this.damaged?.identity)

@@ -36,7 +36,7 @@ export async function replaceFile(
       // and the last look at the old file must come after the slow part.
       async tmpfileCreated(temporary: string) {
         written = await write(temporary, bytes, !isPassing);
-        if (expected !== undefined && (await identify(path)) !== expected) throw changed;
+        if (expected !== undefined && identify(path) !== expected) throw changed;
       },
     });
   } catch (error) {

@@ -1,7 +1,7 @@
 // Text files that other programs may change, cut or replace at any time: their text, or exactly why it cannot be read.
 import { isUtf8 } from 'node:buffer';
-import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, link, open, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { type BigIntStats, constants, statSync } from 'node:fs';
+import { type FileHandle, link, open, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { visible } from '../text/text.ts';
 import type { Problem } from './document.ts';
@@ -24,10 +24,13 @@ export function identityOf(stats: BigIntStats): FileIdentity {
   return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
 }
 
-/** Undefined when there is no file, or none that we may look at. */
-export async function identify(path: string): Promise<FileIdentity | undefined> {
-  const stats = await stat(path, { bigint: true }).catch(() => undefined);
-  return stats && identityOf(stats);
+/** Undefined when there is no file, or none that we may look at. Made at once: another thread would take longer to answer. */
+export function identify(path: string): FileIdentity | undefined {
+  try {
+    return identityOf(statSync(path, { bigint: true }));
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -158,7 +161,7 @@ export function instructionsReader(
 ): () => Promise<string> {
   let known: { readonly text: string; readonly identity: FileIdentity | undefined } | undefined;
   return async () => {
-    const identity = await identify(path);
+    const identity = identify(path);
     if (known && (identity === known.identity || identity === undefined)) return known.text;
     // Where we may not write, the default text serves all the same.
     if (identity === undefined && isWritten) await writeFirst(path, defaultText).catch(() => undefined);

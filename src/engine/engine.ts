@@ -117,6 +117,8 @@ export interface EffectContext {
   readonly board: NoteBoard;
   /** Records that an action is about to have its effect; false: it must not. */
   readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
+  /** When the process of an iteration is recorded: true; false when it could not be, or need not any more. */
+  readonly spawnStored: (iteration: number) => Promise<boolean>;
   readonly refuse: (problems: readonly Problem[]) => void;
   /** The work that was handed out goes on outside this process: this run is over. */
   readonly leave: () => void;

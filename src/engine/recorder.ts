@@ -11,6 +11,8 @@ import type { Engine } from './engine.ts';
 import { type Replayed, saveSnapshot, snapshotEvery } from './replay.ts';
 
 const renewEveryMs = 15_000;
+/** What is held back for a process that takes longer to be made is stored without it. */
+const heldMsMax = 1_000;
 /** Fewer events are read as fast as a snapshot, which holds every task, is written and read. */
 const snapshotAtEndFrom = 500;
 const fenced: StoreFailure = {
@@ -19,8 +21,11 @@ const fenced: StoreFailure = {
   hint: 'See who: ralph status',
 };
 
-/** What only says how something ended that a new start would find or do again: it may wait for the next append (ADR 37). */
-const deferrable: ReadonlySet<Input['type']> = new Set(['performed', 'saved', 'committed']);
+/**
+ * What may wait for the next append (ADR 37): how something ended that a new start would find or do again, and that an
+ * iteration begins whose process waits for that append.
+ */
+const deferrable: ReadonlySet<Input['type']> = new Set(['performed', 'saved', 'committed', 'begin']);
 
 type RecorderNeeds = Pick<Engine, 'ledger' | 'clock' | 'redact' | 'notifiers' | 'publish' | 'freeReserve'>;
 
@@ -38,6 +43,8 @@ export class Recorder {
   private lastWordSaid = false;
   /** Folded, but neither stored nor told yet. */
   private held: readonly Held[] = [];
+  /** What is held back is to be stored by then. */
+  heldTill = Number.POSITIVE_INFINITY;
   private stored: State;
   private readonly engine: RecorderNeeds;
   private readonly redacted: <Given extends Input>(input: Given) => Given;
@@ -62,6 +69,7 @@ export class Recorder {
     const decided = decide(this.state, input, this.engine.clock.now());
     const events = decided.map(event => redactedReport(event, this.engine.redact));
     if (events.length === 0 && takes === undefined) return false;
+    if (!this.holds && events.length > 0) this.heldTill = this.engine.clock.now() + heldMsMax;
     for (const event of events) {
       this.state = evolve(this.state, event);
       this.held = [...this.held, { event, after: this.state }];
@@ -79,6 +87,10 @@ export class Recorder {
     return this.held.every(({ event: { type } }) => type === 'tasks.saved' || type === 'work.committed');
   }
 
+  get holdsStart(): boolean {
+    return this.held.some(({ event: { type } }) => type === 'iteration.started');
+  }
+
   /** Stores what is held back: before anything is done that a new start would not do again. */
   async flush(): Promise<void> {
     if (this.holds) await this.append();
@@ -88,6 +100,7 @@ export class Recorder {
     const { ledger, notifiers, publish } = this.engine;
     const { held } = this;
     this.held = [];
+    this.heldTill = Number.POSITIVE_INFINITY;
     const options = { token: this.lease.token, takes };
     const events = held.map(({ event }) => event);
     const appended = await ledger.store.append(this.lease.loop, this.seq, events, options);

@@ -3,7 +3,8 @@
 import type { StopReason } from '../agents/performer.ts';
 import type { Input, Performed } from '../core/input.ts';
 import { type Effect, next, type Plan, waitingFor } from '../core/next.ts';
-import { isBusy, type State } from '../core/state.ts';
+import { isBusy, liveIteration, type State } from '../core/state.ts';
+import { findTask } from '../core/task.ts';
 import { hardStop } from '../core/termination.ts';
 import type { Problem } from '../documents/document.ts';
 import type { Lease, Mail, StoreFailure } from '../ledger/ledger.ts';
@@ -36,7 +37,8 @@ export interface Visit {
 
 class LoopRun {
   private readonly book: Recorder;
-  private readonly intents = new Map<number, (stored: boolean) => void>();
+  /** Who waits for a record, by its kind and iteration. */
+  private readonly awaited = new Map<string, (stored: boolean) => void>();
   private readonly running = new Map<string, AbortController>();
   private readonly inbox: Input[] = [];
   private readonly board = new NoteBoard();
@@ -98,7 +100,7 @@ class LoopRun {
       if (result !== undefined) return result;
       const due = this.answerDueAt();
       const patience = due > this.engine.clock.now() ? due : Number.POSITIVE_INFINITY;
-      await this.rest(Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, patience));
+      await this.rest(Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, patience, this.book.heldTill));
     }
   }
 
@@ -117,13 +119,26 @@ class LoopRun {
   }
 
   /**
-   * What is held back joins the next append (ADR 37): while the next iteration is only chosen, and, when it is no more than
-   * a saved document, while that is committed. Anything else that is to be started needs it on the disk first.
+   * What is held back joins the next append (ADR 37): while the next iteration is only chosen, and its process made that
+   * waits for that append, and, when it is no more than a saved document, while that is committed. Anything else that is to
+   * be started needs it on the disk first.
    */
   private mayDefer({ effects }: Plan): boolean {
-    const isHarmless = ({ type }: Effect): boolean =>
-      type === 'begin' || (type === 'commit' && this.book.holdsMarksOnly);
+    if (this.engine.clock.now() >= this.book.heldTill) return false;
+    const isHarmless = (effect: Effect): boolean =>
+      (effect.type === 'begin' && !this.book.holdsStart) ||
+      (effect.type === 'perform' && this.waitsForRecord(effect.iteration)) ||
+      (effect.type === 'commit' && this.book.holdsMarksOnly);
     return effects.some(isHarmless) && effects.every(effect => isHarmless(effect) || this.running.has(effect.key));
+  }
+
+  /** What it starts does nothing yet, and nothing has to be made for it. */
+  private waitsForRecord(iteration: number): boolean {
+    const { engine, state } = this;
+    const live = liveIteration(state, iteration);
+    if (live === undefined || live.process !== undefined || state.settings.worktreePerTask) return false;
+    const isInteractive = engine.interactive === true || findTask(state.tasks, live.task)?.spec.interactive === true;
+    return !isInteractive && engine.performers[live.performer]?.holds?.() === true;
   }
 
   private reconcile(plan: Plan): void {
@@ -162,6 +177,7 @@ class LoopRun {
       post: this.post,
       board: this.board,
       intend: this.intend,
+      spawnStored: (iteration: number) => this.stored('spawned', iteration),
       anchor: { sequence: this.book.seq, hash: this.book.hash },
       proven: this.proven,
       refuse: (problems: readonly Problem[]): void => {
@@ -272,18 +288,25 @@ class LoopRun {
 
   private async record(raw: Input, takes?: number): Promise<void> {
     const stored = !this.failure && (await this.book.record(raw, takes));
-    if (raw.type === 'intended') this.intents.get(raw.iteration)?.(stored);
+    if (raw.type === 'intended' || raw.type === 'spawned') this.awaited.get(`${raw.type} ${raw.iteration}`)?.(stored);
   }
 
   /** An action waits here until its intent is durable: false means that it must not act. */
-  private readonly intend = (iteration: number, repeatable: boolean): Promise<boolean> =>
-    new Promise(done => {
-      this.intents.set(iteration, stored => {
-        this.intents.delete(iteration);
+  private readonly intend = (iteration: number, repeatable: boolean): Promise<boolean> => {
+    const stored = this.stored('intended', iteration);
+    this.post({ type: 'intended', iteration, repeatable });
+    return stored;
+  };
+
+  private stored(what: 'intended' | 'spawned', iteration: number): Promise<boolean> {
+    const key = `${what} ${iteration}`;
+    return new Promise(done => {
+      this.awaited.set(key, stored => {
+        this.awaited.delete(key);
         done(stored);
       });
-      this.post({ type: 'intended', iteration, repeatable });
     });
+  }
 }
 
 /** Runs a loop until it ends, waits for a human, is interrupted, or cannot go on. Run and resume are this one path. */

@@ -5,7 +5,7 @@ import { keyOf } from '../core/decide/actions.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Performed } from '../core/input.ts';
 import { type LiveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
-import { findTask } from '../core/task.ts';
+import { findTask, readyTasks } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
 import { takeCharacters } from '../text/text.ts';
@@ -140,14 +140,15 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
   };
 }
 
-async function forkTrouble({ forks }: Engine, task: string): Promise<string | undefined> {
+async function forkTrouble({ forks }: Engine, { tasks, settings }: State, task: string): Promise<string | undefined> {
   if (forks === undefined) return noGit.problem;
+  forks.expect?.(readyTasks(tasks, settings.parallel).length);
   const fork = await forks.fork(task);
   return fork.ok ? undefined : fork.problem;
 }
 
 export async function supervise(
-  { engine, state, post, board, intend, leave }: EffectContext,
+  { engine, state, post, board, intend, spawnStored, leave }: EffectContext,
   live: LiveIteration,
   stop: AbortSignal,
 ): Promise<void> {
@@ -157,7 +158,7 @@ export async function supervise(
     post({ type: 'performed', iteration, performed, chance: engine.clock.random() });
   const failed = (kind: Failure['kind'], detail: string): void => say({ message: '', failure: { kind, detail } });
   if (performer === undefined) return failed('spawn', `no agent is called ${live.performer}`);
-  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, task) : undefined;
+  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, state, task) : undefined;
   if (trouble !== undefined) return failed('unknown', trouble);
   const order = await assignmentOf(engine, state, live);
   const { clock } = engine;
@@ -169,6 +170,7 @@ export async function supervise(
     ...order,
     notes: channel.notes,
     intend: (repeatable: boolean) => intend(iteration, repeatable),
+    mayBegin: performer.holds?.() === true && !isInteractive ? spawnStored(iteration) : undefined,
   };
   // What goes into the system prompt is kept with the rest: together they are what the agent was told.
   const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');

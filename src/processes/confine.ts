@@ -3,7 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type Contained, firstWorking, namespaceInit, once, recalled, shell, systemProgram } from './contain.ts';
+import {
+  type Contained,
+  firstWorking,
+  inNamespace,
+  namespaceInit,
+  once,
+  recalled,
+  shell,
+  systemProgram,
+} from './contain.ts';
 
 /** Of two paths, one in the other, the inner one's word counts. What does not exist is left out. */
 export interface Confinement {
@@ -141,7 +150,7 @@ export function confined(
   if (first === undefined) return undefined;
   const mounts = mountsFor(confinement, directory);
   const place = ['--chdir', realFolder(directory), '--', shell, '-c', namespaceInit, 'init'];
-  return { containment: 'namespace', command: first, args: [...rest, ...mounts, ...place, command, ...args] };
+  return inNamespace(first, [...rest, ...mounts, ...place], [command, ...args]);
 }
 
 interface Mount {

@@ -14,19 +14,23 @@ export interface Contained {
   readonly containment: Containment | LesserContainment | 'bare';
   readonly command: string;
   readonly args: readonly string[];
+  /** Of a namespace: so many of the words make it and its first process, the others are the command. */
+  readonly wraps?: number;
 }
 
 /**
  * Pid 1 of the namespace. It tells us by file 3 and hears by file 4. We may have been killed before its death signal was armed, and then
  * nothing would end it: so it asks and waits for our word. (That the socket is open proves nothing: of a killed program
- * with threads, one may hold it a little longer than another.) What the command leaves behind is reported before the
+ * with threads, one may hold it a little longer than another.) The word is `go`, or what is different for the command since
+ * the namespace was made. What the command leaves behind is reported before the
  * kernel ends it. Pid 1 gets no TERM without a handler, hence the command is its child; (exec …) keeps the shell's own
  * words out of stderr. When memory is short, the kernel is to end the command and not us: hence its score.
  */
 export const namespaceInit = [
-  'echo started >&3 && read answer <&4 || exit 1',
+  'echo started >&3 && IFS= read -r answer <&4 || exit 1',
   'exec 5>&2 2>/dev/null',
   'echo 500 >/proc/self/oom_score_adj',
+  '[ "$answer" = go ] || eval "$answer"',
   '(exec "$@" 2>&5 3>&- 4>&- 5>&-)',
   'code=$?',
   'if kill -0 -1; then echo left >&3; read answer <&4; fi',
@@ -86,12 +90,19 @@ export function containment(): Containment {
 export function contained(command: string, args: readonly string[], atMost?: LesserContainment): Contained {
   if (atMost === undefined && containment() === 'namespace') {
     const [first = shell, ...rest] = workingRecipe() ?? [];
-    return { containment: 'namespace', command: first, args: [...rest, namespaceInit, 'init', command, ...args] };
+    return inNamespace(first, [...rest, namespaceInit, 'init'], [command, ...args]);
   }
   const prefix = atMost === 'recorded' ? undefined : adopting();
   const [first = shell, ...rest] = [...(prefix ?? []), shell, '-c', groupInit, 'init', command, ...args];
   return { containment: prefix ? 'group' : 'recorded', command: first, args: rest };
 }
+
+export const inNamespace = (first: string, wrapper: readonly string[], command: readonly string[]): Contained => ({
+  containment: 'namespace',
+  command: first,
+  args: [...wrapper, ...command],
+  wraps: wrapper.length,
+});
 
 /**
  * The first process of a group, where no namespace can be had: its watcher ends the whole tree when we die. It tells us by file 3 and hears by file 4. The watcher keeps what we record (`pid:start`), so that it knows those who left the tree. At

@@ -2,9 +2,9 @@
 // all our memory. Each gets named pipes in a folder that agents do not see; it ends with the launcher, and that with us.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { type Answering, openAnswering } from './answering.ts';
 import { shell } from './contain.ts';
 import { isAlive, startTimeOf } from './identity.ts';
@@ -13,6 +13,8 @@ import { quoted } from './shells.ts';
 export interface LaunchOrder {
   readonly command: string;
   readonly args: readonly string[];
+  /** So many of them make the container, the others are what runs in it. */
+  readonly wraps: number;
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Where the pipes lie, hidden from what is started; made when it is not there. */
@@ -30,6 +32,8 @@ export interface Running {
   /** What its first process tells us (file 3), and what we answer (file 4). */
   readonly told: Socket;
   readonly answers: Socket;
+  /** What its first process waits for. */
+  readonly go: string;
   /** It has told something, so it has opened its files. */
   heard(): void;
   kill(): void;
@@ -45,6 +49,10 @@ interface Launcher {
   /** Numbers of sets of pipes that nobody uses. */
   readonly free: number[];
   sets: number;
+  /** Containers that were made ahead, by what they are made of. */
+  readonly waiting: Map<string, Waiting>;
+  /** Where the last one began, and how often in a row each kind of container there; never again where one made ahead was of no use. */
+  readonly row: { directory: string; readonly times: Map<string, number> };
 }
 
 const names = ['in', 'out', 'err', 'told', 'answers'] as const;
@@ -57,8 +65,18 @@ const day = 86_400_000;
 export async function launch(order: LaunchOrder): Promise<Running | undefined> {
   if (process.platform !== 'linux' || !isPlain(order) || !existsSync(order.directory)) return undefined;
   const launcher = launcherIn(order.channels);
-  const number = launcher && (launcher.free.pop() ?? (await makePipes(launcher)));
-  if (launcher === undefined || number === undefined) return undefined;
+  if (launcher === undefined) return undefined;
+  const running = (await takeWaiting(launcher, order)) ?? (await begin(launcher, order));
+  const heard = (): void => {
+    running?.heard();
+    readyNext(launcher, order);
+  };
+  return running && { ...running, heard };
+}
+
+async function begin(launcher: Launcher, order: LaunchOrder): Promise<Running | undefined> {
+  const number = launcher.free.pop() ?? (await makePipes(launcher));
+  if (number === undefined) return undefined;
   const pathOf = (name: Name): string => join(launcher.folder, `${number}.${name}`);
   const pipes = openPipes(pathOf);
   if (pipes === undefined) return undefined;
@@ -122,7 +140,14 @@ function launcherIn(channels: string): Launcher | undefined {
     text: `trap : PIPE; trap ${quoted(`rm -rf ${quoted(folder)}`)} EXIT\n`,
     read: async () => true,
   });
-  const launcher = { answering, folder, free: [], sets: 0 };
+  const launcher = {
+    answering,
+    folder,
+    free: [],
+    sets: 0,
+    waiting: new Map(),
+    row: { directory: '', times: new Map() },
+  };
   launchers.set(channels, launcher);
   return launcher;
 }
@@ -183,7 +208,7 @@ function openPipes(pathOf: (name: Name) => string): Pipes | undefined {
  * The launcher itself opens `told`, so that its end always comes. Opening one end of a pipe waits for the other, which may be
  * gone with us: so both are opened first, and then the one that is meant. Variables of the shell are not the command's.
  */
-export function launchScript(order: Omit<LaunchOrder, 'channels'>, pathOf: (name: Name) => string): string {
+export function launchScript(order: Omit<LaunchOrder, 'channels' | 'wraps'>, pathOf: (name: Name) => string): string {
   const { command, args, directory, environment } = order;
   const path = (name: Name): string => quoted(pathOf(name));
   const exported = Object.entries(environment).map(([name, value]) => `export ${name}=${quoted(value)}; `);
@@ -207,6 +232,7 @@ function follow(launcher: Launcher, { number, pid, pipes }: { number: number; pi
     pid,
     startTime,
     exited,
+    go: 'go',
     heard() {
       for (const guard of pipes.guards.splice(0)) closeSync(guard);
     },
@@ -217,4 +243,95 @@ function follow(launcher: Launcher, { number, pid, pipes }: { number: number; pi
       if (isClean) launcher.free.push(number);
     },
   };
+}
+
+// Containers made ahead: while one works, the next is made and waits for its word, so that nobody waits for namespaces and mounts.
+
+/** Nothing runs in it yet but its first process, which ends with us as any other does. */
+interface Waiting {
+  readonly order: LaunchOrder;
+  readonly running: Promise<Running | undefined>;
+  /** What was there when it was made. */
+  readonly found: string;
+  readonly timer: NodeJS.Timeout;
+}
+
+const waitMsMax = 600_000;
+const kindsMax = 100;
+const timesMin = 3;
+const goBytesMax = 4_000; // the shell that waits reads byte by byte
+
+const kindOf = ({ command, args, wraps, directory }: LaunchOrder): string =>
+  [command, ...args.slice(0, wraps), directory].join('\0');
+
+/** The folders and files that its mounts were made of, and all that is mounted here; undefined where that cannot be seen. */
+function surroundings({ command, args, wraps, directory }: LaunchOrder): string | undefined {
+  const paths = new Set([directory, command, ...args.slice(0, wraps).filter(isAbsolute)]);
+  try {
+    const places = [...paths].map(path => {
+      const { dev, ino, birthtimeMs } = statSync(path);
+      return `${path} ${dev} ${ino} ${birthtimeMs}\n`;
+    });
+    return `${places.join('')}${readFileSync('/proc/self/mountinfo', 'latin1')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One that was made for the same, as it would be made now; any other is ended. */
+async function takeWaiting(launcher: Launcher, order: LaunchOrder): Promise<Running | undefined> {
+  const kind = kindOf(order);
+  const waiting = launcher.waiting.get(kind);
+  if (waiting === undefined) return undefined;
+  launcher.waiting.delete(kind);
+  clearTimeout(waiting.timer);
+  const running = await waiting.running;
+  if (running === undefined) return undefined;
+  const go = goFor(waiting.order, order);
+  if (go === undefined) launcher.row.times.set(kind, Number.NEGATIVE_INFINITY);
+  const isThere = isAlive(running.pid, running.startTime);
+  if (go !== undefined && isThere && waiting.found === surroundings(order)) return { ...running, go };
+  discard(running);
+  return undefined;
+}
+
+/** What the shell that waits has to change for this command; undefined where that is no short line. */
+function goFor(made: LaunchOrder, order: LaunchOrder): string | undefined {
+  const words = order.args.slice(order.wraps);
+  const isSame = words.join('\0') === made.args.slice(made.wraps).join('\0');
+  const [before, now] = [made.environment, order.environment];
+  const gone = Object.keys(before).filter(name => !Object.hasOwn(now, name));
+  const changed = Object.entries(now).filter(([name, value]) => before[name] !== value);
+  const changes = [
+    ...(isSame ? [] : [`set -- ${words.map(quoted).join(' ')}`]),
+    ...gone.map(name => `unset ${name}`),
+    ...changed.map(([name, value]) => `export ${name}=${quoted(value)}`),
+  ].join('; ');
+  if (changes.includes('\n') || Buffer.byteLength(changes) > goBytesMax) return undefined;
+  return changes === '' ? 'go' : changes;
+}
+
+/** Whoever comes for the same a third time, and others nowhere else meanwhile as forks do, will come again. */
+function readyNext(launcher: Launcher, order: LaunchOrder): void {
+  const kind = kindOf(order);
+  const { row } = launcher;
+  if (row.directory !== order.directory || row.times.size >= kindsMax) row.times.clear();
+  row.directory = order.directory;
+  const times = (row.times.get(kind) ?? 0) + 1;
+  row.times.set(kind, times);
+  if (times < timesMin || launcher.waiting.has(kind)) return;
+  const found = surroundings(order);
+  if (found === undefined) return;
+  const running = begin(launcher, order).catch(() => undefined);
+  const drop = (): void => {
+    launcher.waiting.delete(kind);
+    void running.then(one => one && discard(one));
+  };
+  launcher.waiting.set(kind, { order, running, found, timer: setTimeout(drop, waitMsMax).unref() });
+}
+
+function discard(running: Running): void {
+  running.exited.catch(() => {}); // nobody asks
+  running.kill();
+  running.release();
 }

@@ -23,6 +23,8 @@ export interface ProcessOrder extends TimerOrder {
   readonly input: string;
   /** Made by `openStdin` for this one process: keeps stdin open. */
   readonly stdin?: OpenStdin;
+  /** It waits in its namespace until this is true, and ends when it is false; elsewhere it runs at once (`holdsBack`). */
+  readonly mayBegin?: Promise<boolean> | undefined;
   readonly stop: AbortSignal;
   /** Looked at about once a second; over one of them, all is killed without grace. */
   readonly limits?: ResourceLimits;
@@ -69,6 +71,9 @@ export function readyAhead(channels: string): void {
   ahead ??= launchAhead(channels, tryAhead).catch(() => {}); // the first process finds out why
 }
 
+/** Whether a process without a terminal heeds `mayBegin` here. */
+export const holdsBack = (): boolean => containment() === 'namespace';
+
 /** Never throws; the last event is `exited`, and then nothing of it is alive. Leaving the iteration early kills it all. */
 export async function* runProcess(order: ProcessOrder): AsyncGenerator<ProcessEvent, void, void> {
   if (order.stop.aborted) {
@@ -102,10 +107,10 @@ const isBare = ({ terminal, containment: atMost }: ProcessOrder): boolean =>
   terminal === true && (atMost ?? containment()) !== 'namespace';
 
 /** A text: why it could not be started. */
-async function start({ command, args, containment: how }: Contained, order: ProcessOrder): Promise<Running | string> {
+async function start({ command, args, wraps }: Contained, order: ProcessOrder): Promise<Running | string> {
   const { directory, environment, channels, terminal } = order;
-  const isLaunched = channels !== undefined && terminal !== true && how === 'namespace';
-  const launched = isLaunched ? await launch({ command, args, directory, environment, channels }) : undefined;
+  const isLaunched = channels !== undefined && terminal !== true && wraps !== undefined;
+  const launched = isLaunched ? await launch({ command, args, wraps, directory, environment, channels }) : undefined;
   return launched ?? spawnHere(command, args, order);
 }
 
@@ -124,6 +129,7 @@ async function spawnHere(command: string, args: readonly string[], order: Proces
       startTime: startTimeOf(child.pid) ?? 'unknown',
       ...{ input: input ?? undefined, output: output ?? undefined, errors: errors ?? undefined },
       ...{ told: told!, answers: answers! },
+      go: 'go',
       heard() {},
       kill: () => void child.kill('SIGKILL'),
       exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
@@ -160,7 +166,7 @@ function follow(running: Running, order: ProcessOrder, how: Contained['containme
     readText(stream, { channel: stream === output ? 'output' : 'errors', lineBytesMax, queue, heard }),
   );
   if (input !== undefined) connectStdin(order, input, reasons.timers);
-  const hasStarted = listenToInit(running, shutdown, set);
+  const hasStarted = listenToInit(running, { shutdown, set, mayBegin: order.mayBegin });
 
   const over = running.exited.then(async ({ code, signal }) => {
     order.stdin?.attach(undefined);
@@ -188,15 +194,22 @@ function follow(running: Running, order: ProcessOrder, how: Contained['containme
   };
 }
 
+interface Listening extends Pick<ProcessOrder, 'mayBegin'> {
+  readonly shutdown: Shutdown;
+  readonly set: ProcessSet;
+}
+
 /** Listens to the first process of the container; see contain.ts for what it says. */
-function listenToInit(running: Running, shutdown: Shutdown, set: ProcessSet): () => boolean {
+function listenToInit(running: Running, { shutdown, set, mayBegin }: Listening): () => boolean {
   const { told, answers } = running;
+  const begin = (may: boolean): void => void (may ? answers.write(`${running.go}\n`) : answers.end());
   let heard = '';
   let answered = false;
   told.on('data', (bytes: Buffer) => {
     if (heard.length > 1_000) return;
     if (heard === '') {
-      answers.write('go\n');
+      if (mayBegin === undefined) begin(true);
+      else void mayBegin.then(begin);
       running.heard();
     }
     heard += bytes.toString('latin1');

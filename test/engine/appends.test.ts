@@ -69,3 +69,60 @@ it('given an append of an end and the next start that fails, then the next run f
   const ends = events.filter(event => event.type === 'iteration.ended' && event.iteration === 1);
   expect(ends).toMatchObject([{ outcome: 'succeeded' }]);
 });
+
+/** As a contained agent does: made at once, at work when it may. */
+const waits = (begun: boolean[], before: () => Promise<void> = async () => {}): Play =>
+  async function* ({ mayBegin }) {
+    await before();
+    yield { type: 'spawned', pid: 7, startTime: '1', host: 'test' };
+    begun.push((await mayBegin) === true);
+    yield { type: 'ended', message: 'looked at it' };
+  };
+
+function holding(world: World, play: Play): ReturnType<typeof makeEngine> {
+  const engine = makeEngine(world, play);
+  return { ...engine, performers: { one: { ...engine.performers['one']!, holds: () => true } } };
+}
+
+it('given agents that wait for their word, then an end, the next start and its process are one append, and the word comes after it', async () => {
+  const [world, appends, begun] = [makeWorld(1), [] as Types[], [] as boolean[]];
+  const stored = (): number => appends.flat().filter(type => type === 'iteration.spawned').length;
+  const engine = holding(world, async function* (assignment, ...more) {
+    for await (const activity of waits(begun)(assignment, ...more)) {
+      if (activity.type === 'ended') expect(stored()).toBe(assignment.iteration);
+      yield activity;
+    }
+  });
+  await runWorld(world, { ...engine, ledger: watched(world, appends) }, { settings });
+  const starts = appends.filter(types => types.includes('iteration.started'));
+  expect(starts.length).toBeGreaterThan(2);
+  expect(starts[0]).toEqual(['iteration.started', 'iteration.spawned']);
+  for (const types of starts.slice(1)) {
+    expect([types[0], ...types.slice(-2)]).toEqual(['iteration.ended', 'iteration.started', 'iteration.spawned']);
+  }
+  expect(begun.every(Boolean)).toBe(true);
+});
+
+it('given an append of a start and its process that fails, then nothing runs, and the next run begins it again under its number', async () => {
+  const [world, begun] = [makeWorld(1), [] as boolean[]];
+  const ledger = watched(world, [], types => !types.includes('iteration.ended'));
+  const failed = await runWorld(world, { ...holding(world, waits(begun)), ledger }, { settings });
+  expect([failed.type, begun]).toEqual(['failed', [true, false]]);
+  await runWorld(world, makeEngine(world, claims), { settings });
+  const events = await eventsIn(world.ledger);
+  const starts = events.filter(event => event.type === 'iteration.started');
+  expect(starts.map(({ iteration }) => iteration)).toEqual([1, 2]);
+});
+
+it('given a process that takes long to be made, then the end before it is stored without it', async () => {
+  const [world, appends] = [makeWorld(1), [] as Types[]];
+  const isStored = (): boolean => appends.some(types => types.join() === 'iteration.ended,iteration.started');
+  let made = 0;
+  const slow = async (): Promise<void> => {
+    made += 1;
+    if (made === 2) await new Promise<void>(done => world.clock.at(world.clock.now() + 5_000, done));
+    if (made === 2) expect(isStored()).toBe(true);
+  };
+  await runWorld(world, { ...holding(world, waits([], slow)), ledger: watched(world, appends) }, { settings });
+  expect([made > 2, isStored()]).toEqual([true, true]);
+});

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -115,6 +116,19 @@ describe.runIf(confinementKind() === 'bubblewrap')('a confined agent (skipped wh
     expect(readFileSync(here.config, 'utf8')).toBe(before);
     expect(existsSync(here.hook)).toBe(false);
     expect(readFileSync(join(here.project, 'file'), 'utf8')).toBe('hello\n');
+  });
+
+  it('whose container is made ahead still finds protected what was replaced since', async () => {
+    const where = 'tr "\\0" "\\n" </proc/1/environ | grep ^MARK; echo evil >>.git/config; echo tried';
+    const run = async (mark: string) =>
+      (await tell(shell(here, where, { environment: { ...gitEnvironment, MARK: mark } }))).output;
+    await run('0');
+    expect([await run('1'), await run('2')]).toEqual(['MARK=1\ntried\n', 'MARK=2\ntried\n']);
+    expect(await run('3')).toBe('MARK=2\ntried\n'); // made ahead
+    writeFileSync(`${here.config}.new`, '[core]\n');
+    renameSync(`${here.config}.new`, here.config);
+    expect(await run('4')).toBe('MARK=4\ntried\n');
+    expect(readFileSync(here.config, 'utf8')).toBe('[core]\n');
   });
 
   it('makes no settings for the next run, where a user never had any', async () => {

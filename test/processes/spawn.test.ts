@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAlive, statOf, thisHost } from '../../src/processes/identity.ts';
 import { launchScript } from '../../src/processes/launcher.ts';
-import { runProcess } from '../../src/processes/spawn.ts';
+import { holdsBack, runProcess } from '../../src/processes/spawn.ts';
 import { orderFor, plainEnvironment, scratchDirectory, tell, tellUntilFirstWord } from './fixture.ts';
 import { flood } from './flood.ts';
 
@@ -123,6 +123,30 @@ describe('a process that prints too much', () => {
   });
 });
 
+describe.runIf(holdsBack())('a process that may not begin yet (skipped where there is no namespace)', () => {
+  it.each([true, false])('waits for our word, by whomever it was started, and runs when it is %s', async may => {
+    const directory = scratchDirectory();
+    for (const channels of [orderFor('').channels, undefined]) {
+      let say: (may: boolean) => void = () => {};
+      const mayBegin = new Promise<boolean>(done => {
+        say = done;
+      });
+      const order = {
+        ...orderFor('', { directory, channels, mayBegin }),
+        command: 'sh',
+        args: ['-c', 'echo "$$" >ran'],
+      };
+      const { exit } = await tell(order, event => {
+        if (event.type !== 'started') return;
+        expect(existsSync(join(directory, 'ran'))).toBe(false);
+        say(may);
+      });
+      expect([existsSync(join(directory, 'ran')), exit.code]).toEqual([may, may ? 0 : 1]);
+      rmSync(join(directory, 'ran'), { force: true });
+    }
+  });
+});
+
 describe('the launcher', () => {
   it('starts one after the other by the same pipes, and nothing of one reaches the next', async () => {
     const directory = scratchDirectory();
@@ -132,7 +156,22 @@ describe('the launcher', () => {
     const said = [await echo('one\nleft over\n'), await echo('two\n'), await echo('three\n')];
     expect(said.map(({ output }) => output)).toEqual(['one\n', 'two\n', 'three\n']);
     const [launcher = ''] = readdirSync(channels);
-    expect(readdirSync(join(channels, launcher)).sort()).toEqual(['1.answers', '1.err', '1.in', '1.out', '1.told']);
+    const sets = new Set(readdirSync(join(channels, launcher)).map(name => name.split('.')[0]));
+    expect([...sets].sort()).toEqual(['1', '2']); // one works, and the next is made meanwhile
+  });
+
+  it('makes the container of the fourth ahead, and whatever is new by then reaches what runs in it', async () => {
+    const channels = join(scratchDirectory(), 'run');
+    const look = 'echo "$1, $MARK,$ONCE"; tr "\\0" "\\n" </proc/1/environ | grep ^MARK';
+    const say = (word: string, environment: Readonly<Record<string, string>>) =>
+      tell(orderFor('', { command: 'sh', args: ['-c', look, 'sh', word], environment, channels }));
+    const at = (mark: string): Record<string, string> => ({ ...plainEnvironment, MARK: mark });
+    await say('zero', plainEnvironment);
+    await say('one', { ...at('1'), ONCE: 'x' });
+    expect((await say('two', { ...at('2'), ONCE: 'x' })).output).toBe('two, 2,x\nMARK=2\n');
+    const last = await say('$(last) "it\'s"', at('3; exit 7'));
+    expect(last.output).toBe('$(last) "it\'s", 3; exit 7,\nMARK=2\n');
+    expect(last.exit).toMatchObject({ code: 0, reaped: 0 });
   });
 
   it('and what it starts wait for nobody who was killed before he opened his ends of the pipes', async () => {

@@ -87,6 +87,7 @@ const withReadOnlyTwin = (facts: AgentFacts, worker: Performer, reader: Performe
   facts,
   name: worker.name,
   can: worker.can,
+  holds: worker.holds,
   perform: (assignment, stop) => (assignment.reads === true ? reader : worker).perform(assignment, stop),
 });
 

@@ -44,12 +44,21 @@ export interface ForkRecord {
   readonly landed?: { readonly iteration: number; readonly commit: string };
 }
 
+export interface Spare {
+  readonly directory: string;
+  readonly index: string;
+  /** Nobody worked in it: it is as it was checked out at this commit. */
+  readonly commit?: string;
+}
+
 /** What is known of all forks of a loop in this process. */
 export interface ForkMemory extends KnownSettings {
   /** The commit that the private index of a fork holds, while it is still that index. */
   readonly held: Map<string, { readonly commit: string; readonly stamp: string }>;
-  /** Folders and private indexes of forks that are over, for the next ones. */
-  readonly spares: { readonly directory: string; readonly index: string }[];
+  /** Folders and private indexes for the next forks. */
+  readonly spares: Spare[];
+  /** How many there are to be before anybody asks for them. */
+  wanted: number;
   /** Paths that nobody needs any more. */
   readonly unwanted: string[];
   /** How many there were. */

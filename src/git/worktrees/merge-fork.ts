@@ -26,7 +26,7 @@ import {
 } from './fork.ts';
 import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
 import { dropFork, makeFork } from './make-fork.ts';
-import { discardSpares, sweepSpares } from './spare-fork.ts';
+import { discardSpares, makeSpare, sweepSpares } from './spare-fork.ts';
 import { atMost } from './turns.ts';
 
 const namesMax = 20;
@@ -355,28 +355,62 @@ export interface GitForks extends Forks {
 export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
   const [inTurn, making] = [atMost(1), atMost(makersMax)];
-  const memory: ForkMemory = { held: new Map(), spares: [], unwanted: [], laid: 0, discarded: Promise.resolve() };
+  const memory: ForkMemory = {
+    held: new Map(),
+    spares: [],
+    wanted: 0,
+    unwanted: [],
+    laid: 0,
+    discarded: Promise.resolve(),
+  };
   let swept: Promise<void> | undefined;
   const of = (task: string): Fork => forkOf(repository, options, task, memory);
   /** After a merge that a crash cut. */
   const next = <Answer>(task: string, work: (fork: Fork) => Promise<Answer>): Promise<Answer | Refusal> =>
     inTurn(async () => {
-      swept ??= sweepSpares(options);
+      swept ??= sweepSpares(repository, options);
       await swept;
       const cut = await finishMerge({ repository, options, memory });
       return cut.ok ? work(of(task)) : cut;
     });
+  /** Forks that are asked for and merges come first; a merge moves the branch. */
+  const fill = async (): Promise<void> => {
+    while (memory.spares.length < memory.wanted) {
+      await making.idle();
+      await inTurn.idle();
+      const tip = await revision(repository, `refs/heads/${options.branch}^{commit}`);
+      if (memory.spares.length >= memory.wanted) return;
+      if (tip === '' || !(await makeSpare(repository, options, memory, tip))) memory.wanted = 0;
+    }
+  };
+  let filling: Promise<void> | undefined;
+  const fillLater = (): void => {
+    filling ??= fill()
+      .catch(() => {}) // who needs a fork makes it himself
+      .finally(() => {
+        filling = undefined;
+      });
+  };
   return {
     directory: task => of(task).directory,
+    expect(count) {
+      memory.wanted = options.isReusable === true ? count : 0;
+    },
     fork: async task => {
       unfit ??= tooOld(repository);
       // Of a new one nothing can have been cut, so it waits for no merge: it stands on the tip that it finds.
       await swept;
       const isNew = swept !== undefined && (await of(task).record()) === undefined;
-      return (await unfit) ?? (isNew ? undefined : await next(task, resume)) ?? making(() => makeFork(of(task)));
+      const known = (await unfit) ?? (isNew ? undefined : await next(task, resume));
+      const forked = known ?? (await making(() => makeFork(of(task))));
+      fillLater();
+      return forked;
     },
     base: async task => (await of(task).record())?.base ?? '',
-    mergeIntoFork: async task => withConflicts(await next(task, mergeIntoFork)),
+    mergeIntoFork: async task => {
+      await making.idle(); // agents that may begin come first: while they work there is time to merge
+      return withConflicts(await next(task, mergeIntoFork));
+    },
     mergeFork: order => next(order.task, fork => mergeFork(fork, order)),
     async discard(task) {
       const fork = of(task);
@@ -384,6 +418,8 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       if (dropped.ok) await fork.forget();
     },
     async close() {
+      memory.wanted = 0;
+      await filling;
       await discardSpares(repository, memory);
     },
   };

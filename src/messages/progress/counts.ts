@@ -1,4 +1,5 @@
 // Counts in a text: what is left to do by its numbers; less of it than ever before is progress.
+import { remembered } from '../../text/remembered.ts';
 
 const bad = String.raw`(?:fail\w*|errors?|broken|red\b|left\b|remain\w*|to go\b|open\b|missing|warnings?|problems?|todo|unresolved|violations?|issues?|outstanding)`;
 const good = String.raw`(?:pass\w*|green|done|finished|complete\w*|migrated|converted|ported|translated|fixed|covered|reviewed|processed|read|written)`;
@@ -35,7 +36,7 @@ const kinds: readonly Count[] = [
 ];
 
 /** The first of each name. */
-function leftIn(text: string, takesPraise: boolean): ReadonlyMap<string, number> {
+const leftIn = remembered((text: string, takesPraise: boolean): ReadonlyMap<string, number> => {
   const found = new Map<string, number>();
   for (const { name, pattern, left, isPraise } of kinds) {
     if (isPraise && !takesPraise) continue;
@@ -45,7 +46,7 @@ function leftIn(text: string, takesPraise: boolean): ReadonlyMap<string, number>
     }
   }
   return found;
-}
+});
 
 export const hasCount = (text: string): boolean => leftIn(text, true).size > 0;
 

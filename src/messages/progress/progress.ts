@@ -147,10 +147,19 @@ function judge(step: Step, before: readonly Step[]): Judged {
   };
 }
 
+/** By the newest step: the same trail is asked about several times between two iterations. */
+const judgedBefore = new WeakMap<Step, readonly Judged[]>();
+
 function judged(trail: readonly Step[]): readonly Judged[] {
   const recent = trail.slice(-windowSteps);
   const since = recent.slice(recent.findLastIndex(one => one.closed === true) + 1);
-  return since.map((step, at) => judge(step, since.slice(0, at)));
+  const last = since.at(-1);
+  if (last === undefined) return [];
+  const before = judgedBefore.get(last);
+  if (before?.length === since.length && before.every(({ step }, at) => step === since[at])) return before;
+  const steps = since.map((step, at) => judge(step, since.slice(0, at)));
+  judgedBefore.set(last, steps);
+  return steps;
 }
 
 // The rules. Each looks at the end of the trail.

@@ -1,4 +1,5 @@
 // Words of an iteration: which of them name something, what they name anew, and whether several texts circle round one thing.
+import { remembered } from '../../text/remembered.ts';
 
 // Promises and excuses say nothing, and so do the words that every such message has.
 
@@ -31,7 +32,7 @@ const wordsOf = (sentence: string): readonly string[] =>
 const keyOf = (word: string): string => (/^[\p{L}'’]+$/u.test(word) ? stem(word.toLowerCase()) : word.toLowerCase());
 
 /** `isIdle`: of an iteration that changed no file. */
-function factsOf(said: string, isIdle: boolean): Facts {
+const factsOf = remembered((said: string, isIdle: boolean): Facts => {
   const telling = sentences(said).filter(one => !intent.test(one) && !(isIdle && claimsWork.test(one)));
   const words = telling.flatMap(sentence =>
     wordsOf(sentence).map((word, at) => ({ word, key: keyOf(word), isExact: isExact(word, at) })),
@@ -41,7 +42,7 @@ function factsOf(said: string, isIdle: boolean): Facts {
     exact: substance.filter(one => one.isExact).map(one => one.key),
     topics: substance.filter(one => !one.isExact && one.word.length >= 3).map(one => one.key),
   };
-}
+});
 
 /** How much of the words of substance must be new: one alone may be another word for the same. */
 const fresh = { topicsMin: 2, share: 0.4 } as const;
@@ -63,11 +64,12 @@ export function bringsNews(
 }
 
 /** The same words, whatever stands between them. */
-const plain = (text: string): string =>
+const plain = remembered(text =>
   text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
+    .trim(),
+);
 
 export const isAmong = (said: string, texts: readonly string[]): boolean =>
   said !== '' && texts.some(one => plain(one) === plain(said));
@@ -79,15 +81,17 @@ export const withoutNumbers = (text: string): string => text.replace(/(?<![\w./-
 const unspaced = /(?=([\p{Script=Han}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]{2}))/gu;
 
 /** What a text names, in whichever sentence: `hard` are numbers, paths and identifiers; of words the beginning counts. */
-function namesOf(said: string): { readonly hard: ReadonlySet<string>; readonly all: ReadonlySet<string> } {
-  const words = wordsOf(said).map(word => ({ word, key: keyOf(word) }));
-  const named = words.filter(({ key }) => key !== '' && !isGeneric(key));
-  const exact = named.filter(({ word }) => isExact(word, 0)).map(({ key }) => key);
-  const hard = exact.flatMap(key => [key, key.slice(key.lastIndexOf('/') + 1)]);
-  const plainWords = named.filter(({ word }) => word.length >= 3).map(({ key }) => key.slice(0, 6));
-  const pairs = [...said.matchAll(unspaced)].map(([, pair]) => pair as string);
-  return { hard: new Set(hard), all: new Set([...hard, ...plainWords, ...pairs]) };
-}
+const namesOf = remembered(
+  (said: string): { readonly hard: ReadonlySet<string>; readonly all: ReadonlySet<string> } => {
+    const words = wordsOf(said).map(word => ({ word, key: keyOf(word) }));
+    const named = words.filter(({ key }) => key !== '' && !isGeneric(key));
+    const exact = named.filter(({ word }) => isExact(word, 0)).map(({ key }) => key);
+    const hard = exact.flatMap(key => [key, key.slice(key.lastIndexOf('/') + 1)]);
+    const plainWords = named.filter(({ word }) => word.length >= 3).map(({ key }) => key.slice(0, 6));
+    const pairs = [...said.matchAll(unspaced)].map(([, pair]) => pair as string);
+    return { hard: new Set(hard), all: new Set([...hard, ...plainWords, ...pairs]) };
+  },
+);
 
 /** Four out of five texts. */
 const mostOf = (count: number): number => count - Math.max(1, Math.floor(count / 5));
@@ -106,7 +110,7 @@ function additions(named: readonly ReturnType<typeof namesOf>[]): number {
 export function circles(texts: readonly string[], additionsMax: number): boolean {
   const labels = texts.flatMap(text => /^\S{1,60}:/.exec(text) ?? []);
   if (new Set(labels).size === texts.length) return false;
-  const named = texts.map(namesOf);
+  const named = texts.map(text => namesOf(text));
   const added = additions(named);
   if (texts.length > 4 && added === 0) return true;
   const times = new Map<string, number>();
