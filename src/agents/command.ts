@@ -21,7 +21,7 @@ export function commandAgent(options: CommandAgentOptions): Performer {
   return {
     name: 'command',
     can: { steer: false, resume: false, interactive: false, usage: false },
-    holds: holdsBack,
+    holds: () => holdsBack(options),
     perform: (assignment, stop) => perform(options, assignment, stop),
   };
 }

@@ -59,7 +59,7 @@ export function cliAgent(cli: AgentCli, options: CliAgentOptions): Performer {
   return {
     name: options.name,
     can: cli.can,
-    holds: holdsBack,
+    holds: () => holdsBack(options),
     perform: (assignment, stop) => perform(cli, options, assignment, stop),
   };
 }

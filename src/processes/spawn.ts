@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { type Confinement, confined, tryAhead } from './confine.ts';
+import { type Confinement, confined, confinementKind, tryAhead } from './confine.ts';
 import { type Contained, contained, containment, type LesserContainment } from './contain.ts';
 import { startTimeOf, thisHost } from './identity.ts';
 import { launch, launchAhead, type Running } from './launcher.ts';
@@ -65,14 +65,21 @@ const queuedCharsMax = 262_144;
 const never: Omit<ProcessExit, 'type'> = { code: null, signal: null, timedOut: false, stoppedByUs: false, reaped: 0 };
 
 let ahead: Promise<void> | undefined;
+let tried: Promise<unknown> | undefined;
 
-/** What the first confined process needs is made ready while others work: a launcher, its pipes, and whether bubblewrap works. */
-export function readyAhead(channels: string): void {
-  ahead ??= launchAhead(channels, tryAhead).catch(() => {}); // the first process finds out why
+/** What the first confined process needs is made ready while others work: a launcher and its pipes. Over when it is known whether bubblewrap works. */
+export async function readyAhead(channels: string): Promise<void> {
+  ahead ??= launchAhead(channels, run => {
+    const trial = tryAhead(run);
+    tried = trial;
+    return trial;
+  }).catch(() => {}); // the first process finds out why
+  await tried?.catch(() => {});
 }
 
-/** Whether a process without a terminal heeds `mayBegin` here. */
-export const holdsBack = (): boolean => containment() === 'namespace';
+/** Whether such a process, without a terminal, heeds `mayBegin` here. */
+export const holdsBack = ({ confinement }: Pick<ProcessOrder, 'confinement'>): boolean =>
+  (confinement !== undefined && confinementKind() === 'bubblewrap') || containment() === 'namespace';
 
 /** Never throws; the last event is `exited`, and then nothing of it is alive. Leaving the iteration early kills it all. */
 export async function* runProcess(order: ProcessOrder): AsyncGenerator<ProcessEvent, void, void> {

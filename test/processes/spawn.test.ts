@@ -123,7 +123,7 @@ describe('a process that prints too much', () => {
   });
 });
 
-describe.runIf(holdsBack())('a process that may not begin yet (skipped where there is no namespace)', () => {
+describe.runIf(holdsBack({}))('a process that may not begin yet (skipped where there is no namespace)', () => {
   it.each([true, false])('waits for our word, by whomever it was started, and runs when it is %s', async may => {
     const directory = scratchDirectory();
     for (const channels of [orderFor('').channels, undefined]) {

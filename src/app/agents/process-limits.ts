@@ -36,11 +36,11 @@ export function processLimits(needs: ConfinementNeeds & { readonly config: Confi
   return { limits, confinement: confinementFor(needs), channels: join(needs.home, channelsFolder) };
 }
 
-/** Before agents and checks are started, where they will be confined. */
+/** Before agents and checks are started, where they will be confined; over when it is known whether they can be. */
 export async function processesAhead({ config, home }: { readonly config: Config; readonly home: string }) {
   if (config.sandbox === 'none' || config.interactive) return;
   const { readyAhead } = await import('../../processes/spawn.ts');
-  readyAhead(join(home, channelsFolder));
+  await readyAhead(join(home, channelsFolder));
 }
 
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
@@ -175,12 +175,13 @@ export function readOnlyWords(sandbox: Config['sandbox'], directory: string): st
 
 /** For the card: what holds during an iteration. */
 export function containmentWords(sandbox: Config['sandbox']): string {
+  const confines = isConfined(sandbox); // bubblewrap makes a namespace too, so the other need not be tried out
   const outlives =
-    containment() === 'namespace'
+    confines || containment() === 'namespace'
       ? 'own process namespace: nothing the agent starts outlives its iteration'
       : 'process group only: a daemon may outlive its iteration';
   const why = sandbox === 'none' ? '--sandbox none' : 'bubblewrap does not work here';
-  const confined = isConfined(sandbox)
+  const confined = confines
     ? "confined by bubblewrap: Ralph's own files are hidden, git hooks and config are read-only; other files and the network are open"
     : `not confined (${why}): it can read and write what you can`;
   return `${outlives}; ${confined}`;

@@ -113,16 +113,21 @@ export type Outcome =
 
 /** Two runs that start in the same moment must not each begin a loop of one document (F18). */
 export function runSession(prepared: Prepared, ledger: Ledger, host: Host): Promise<Outcome> {
-  const startsPrograms = Object.values(prepared.performers).some(
-    ({ facts }) => facts !== undefined && facts.isInProcess !== true,
-  );
-  if (startsPrograms || prepared.checks.length > 0) void processesAhead(prepared);
+  void madeReady(prepared);
   return withLease<Outcome>(
     ledger,
     `document:${prepared.path}`,
     lease => ({ type: 'held', what: 'loop', lease }),
     () => chooseAndWork(prepared, ledger, host),
   );
+}
+
+/** Over when it is known how programs are kept apart here, which the summary says. */
+async function madeReady(prepared: Prepared): Promise<void> {
+  const startsPrograms = Object.values(prepared.performers).some(
+    ({ facts }) => facts !== undefined && facts.isInProcess !== true,
+  );
+  if (startsPrograms || prepared.checks.length > 0) await processesAhead(prepared);
 }
 
 /** The one that the command means, as things stand. */
@@ -198,6 +203,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   const doubted = await doubtedSettings(prepared, host);
   if (doubted !== undefined) return { type: 'declined', gate: doubted };
   const start: Gate = { id: 'start', prepared, loop, name, state };
+  await madeReady(prepared);
   if (!(await host.decide(start))) return { type: 'declined', gate: start };
   const workspace =
     state === undefined
