@@ -69,6 +69,9 @@ export interface ForkMemory extends KnownSettings {
 
 export type Fork = ReturnType<typeof forkOf>;
 
+/** All of them. */
+export type LoopForks = Pick<Fork, 'repository' | 'options' | 'memory'>;
+
 export function forkOf(repository: Repository, options: ForkOptions, task: string, memory: ForkMemory) {
   const base = join(options.privateFolder, `fork-${safeName(task)}`);
   return {

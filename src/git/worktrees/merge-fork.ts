@@ -21,12 +21,13 @@ import {
   type ForkRecord,
   forkOf,
   freeIndex,
+  type LoopForks,
   readyRecord,
   tipOf,
 } from './fork.ts';
 import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
 import { dropFork, makeFork } from './make-fork.ts';
-import { discardSpares, makeSpare, sweepSpares } from './spare-fork.ts';
+import { discardSpares, spareMaker, sweepSpares } from './spare-fork.ts';
 import { atMost } from './turns.ts';
 
 const namesMax = 20;
@@ -212,8 +213,6 @@ async function answer(
   return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText), others };
 }
 
-type LoopForks = Pick<Fork, 'repository' | 'options' | 'memory'>;
-
 /** Written before the branch moves. An empty commit: there was nothing to merge. */
 interface Journal {
   readonly task: string;
@@ -373,24 +372,12 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       const cut = await finishMerge({ repository, options, memory });
       return cut.ok ? work(of(task)) : cut;
     });
-  /** Forks that are asked for and merges come first; a merge moves the branch. */
-  const fill = async (): Promise<void> => {
-    while (memory.spares.length < memory.wanted) {
-      await making.idle();
-      await inTurn.idle();
-      const tip = await revision(repository, `refs/heads/${options.branch}^{commit}`);
-      if (memory.spares.length >= memory.wanted) return;
-      if (tip === '' || !(await makeSpare(repository, options, memory, tip))) memory.wanted = 0;
-    }
-  };
-  let filling: Promise<void> | undefined;
-  const fillLater = (): void => {
-    filling ??= fill()
-      .catch(() => {}) // who needs a fork makes it himself
-      .finally(() => {
-        filling = undefined;
-      });
-  };
+  // Forks that are asked for and merges come first; a merge moves the branch.
+  const spares = spareMaker({ repository, options, memory }, async () => {
+    await making.idle();
+    await inTurn.idle();
+    return revision(repository, `refs/heads/${options.branch}^{commit}`);
+  });
   return {
     directory: task => of(task).directory,
     expect(count) {
@@ -403,7 +390,7 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       const isNew = swept !== undefined && (await of(task).record()) === undefined;
       const known = (await unfit) ?? (isNew ? undefined : await next(task, resume));
       const forked = known ?? (await making(() => makeFork(of(task))));
-      fillLater();
+      spares.make();
       return forked;
     },
     base: async task => (await of(task).record())?.base ?? '',
@@ -418,8 +405,7 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       if (dropped.ok) await fork.forget();
     },
     async close() {
-      memory.wanted = 0;
-      await filling;
+      await spares.stop();
       await discardSpares(repository, memory);
     },
   };

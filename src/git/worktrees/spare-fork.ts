@@ -7,7 +7,7 @@ import { entriesBelow, ifReadable, stampOf, succeeds } from '../disk.ts';
 import { onDisk, pathsOf } from '../paths.ts';
 import { placeIn, type Repository } from '../repository.ts';
 import { makeNotes, notesOf } from '../worktree-notes.ts';
-import type { Fork, ForkMemory, ForkOptions, Spare } from './fork.ts';
+import type { Fork, ForkMemory, ForkOptions, LoopForks, Spare } from './fork.ts';
 import { keepIndex, putIndex, showIndex } from './fork-tree.ts';
 import { dropTree } from './worktree.ts';
 
@@ -43,12 +43,7 @@ const making = `${prefix}making`;
 const largeIndexBytes = 1_000_000; // about 10,000 files: a few more such trees are no small thing
 
 /** One more, at this commit, while agents work. False where git itself must make worktrees, and nothing is gained. */
-export async function makeSpare(
-  repository: Repository,
-  options: ForkOptions,
-  memory: ForkMemory,
-  commit: string,
-): Promise<boolean> {
+async function makeSpare({ repository, options, memory }: LoopForks, commit: string): Promise<boolean> {
   const spare = nextSpare(options, memory);
   const directory = join(options.folder, making, `ahead-${process.pid}-${memory.laid}`); // no fork's notes are called so
   await mkdir(join(options.folder, making), { recursive: true });
@@ -70,6 +65,32 @@ export async function makeSpare(
   memory.spares.push({ ...spare, commit });
   if (bytes.length > largeIndexBytes) memory.wanted = Math.min(memory.wanted, sparesMax);
   return true;
+}
+
+/** `tip`: of the branch, when there is time for this. */
+export function spareMaker(forks: LoopForks, tip: () => Promise<string>) {
+  const { memory } = forks;
+  const isEnough = (): boolean => memory.spares.length >= memory.wanted;
+  const fill = async (): Promise<void> => {
+    while (!isEnough()) {
+      const commit = await tip();
+      if (!isEnough() && (commit === '' || !(await makeSpare(forks, commit)))) memory.wanted = 0;
+    }
+  };
+  let filling: Promise<void> | undefined;
+  return {
+    make(): void {
+      filling ??= fill()
+        .catch(() => {}) // who needs a fork makes it himself
+        .finally(() => {
+          filling = undefined;
+        });
+    },
+    async stop(): Promise<void> {
+      memory.wanted = 0;
+      await filling;
+    },
+  };
 }
 
 /** While others go on: all that came together while one was removed, at once. */
