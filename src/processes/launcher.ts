@@ -291,7 +291,7 @@ async function takeWaiting(launcher: Launcher, order: LaunchOrder): Promise<Runn
   if (go === undefined) launcher.row.times.set(kind, Number.NEGATIVE_INFINITY);
   const isThere = isAlive(running.pid, running.startTime);
   if (go !== undefined && isThere && waiting.found === surroundings(order)) return { ...running, go };
-  discard(running);
+  void discard(running);
   return undefined;
 }
 
@@ -330,8 +330,24 @@ function readyNext(launcher: Launcher, order: LaunchOrder): void {
   launcher.waiting.set(kind, { order, running, found, timer: setTimeout(drop, waitMsMax).unref() });
 }
 
-function discard(running: Running): void {
-  running.exited.catch(() => {}); // nobody asks
+function discard(running: Running): Promise<unknown> {
+  const gone = running.exited.catch(() => {});
   running.kill();
   running.release();
+  return gone;
+}
+
+/** Nothing more is started here: those that wait are ended, and then none of them is alive. */
+export async function endWaiting(channels: string): Promise<void> {
+  const { waiting, row } = launchers.get(channels) ?? {};
+  const all = [...(waiting?.values() ?? [])];
+  waiting?.clear();
+  row?.times.clear();
+  await Promise.all(
+    all.map(async ({ running, timer }) => {
+      clearTimeout(timer);
+      const one = await running;
+      if (one !== undefined) await discard(one);
+    }),
+  );
 }

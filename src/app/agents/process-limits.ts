@@ -43,6 +43,12 @@ export async function processesAhead({ config, home }: { readonly config: Config
   await readyAhead(join(home, channelsFolder));
 }
 
+/** A run is over: what was made ahead for it goes. */
+export async function processesOver({ home }: { readonly home: string }): Promise<void> {
+  const { endWaiting } = await import('../../processes/launcher.ts');
+  await endWaiting(join(home, channelsFolder));
+}
+
 const busySilenceMs = 1_800_000; // a tool may be silent for longer than its agent
 
 /** Only what was set; `unlimited` turns a timer off. */

@@ -11,7 +11,7 @@ import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { canonical } from '../../text/canonical.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
-import { processesAhead } from '../agents/process-limits.ts';
+import { processesAhead, processesOver } from '../agents/process-limits.ts';
 import { newLoop, stateOf, storeError } from '../app.ts';
 import { instructionNotices } from '../documents.ts';
 import { newestLoop, withLease } from '../loops/find.ts';
@@ -238,6 +238,7 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
   } finally {
     attendance.close();
     settle();
+    await processesOver(prepared);
   }
 }
 
