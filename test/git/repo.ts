@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -20,6 +19,7 @@ import { dirname, join } from 'node:path';
 import type { Saved } from '../../src/git/checkpoints.ts';
 import { type GitCheckpointOptions, type GitCheckpoints, gitCheckpoints } from '../../src/git/git-checkpoints.ts';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { copyRepository, untidied } from './template.ts';
 
 export interface Repo {
   readonly root: string;
@@ -52,8 +52,7 @@ export function makeRepo(init: readonly string[] = [], commit = true): Repo {
   const isUsual = init.length === 0 && commit;
   const repo = newRepo();
   if (isUsual && model !== undefined) {
-    cpSync(model.top, repo.top, { recursive: true }); // as new as if they were written now
-    repo.git('update-index', '-q', '--refresh');
+    copyRepository(model.top, repo.top);
     return repo;
   }
   repo.git('init', '-q', '--template=', ...init); // without a dozen examples of hooks to copy
@@ -84,7 +83,7 @@ function newRepo(): Repo {
 
 export function repoAt(root: string, top: string, environment: Readonly<Record<string, string>>): Repo {
   const folder = join(root, 'ralph', 'loop', 'git');
-  const env = { ...environment, GIT_CONFIG_NOSYSTEM: '1', GIT_OPTIONAL_LOCKS: '0' };
+  const env = { ...environment, ...untidied, GIT_OPTIONAL_LOCKS: '0' };
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: top, env, encoding: 'latin1', stdio: 'pipe' });
   const open = async () => {

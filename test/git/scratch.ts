@@ -1,7 +1,6 @@
 // A repository of our own to work on: real git, its own home, nothing of the machine's settings.
 import { execFileSync } from 'node:child_process';
 import {
-  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -15,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
+import { copyOfTemplate, untidied } from './template.ts';
 
 export interface Scratch {
   /** Around everything of this scratch. */
@@ -36,24 +36,6 @@ export interface Scratch {
   theirs(): Readonly<Record<string, string>>;
 }
 
-let model: string | undefined;
-
-/** Made once and copied: most tests begin with the same three files. */
-function modelOf(): string {
-  if (model !== undefined) return model;
-  model = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-scratch-')));
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: model, GIT_CONFIG_NOSYSTEM: '1' };
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', args, { cwd: model, env: environment, stdio: 'pipe' });
-  git('init', '-q', '--template=', '-b', 'main'); // without a dozen examples of hooks to copy
-  for (const name of ['hooks', 'info']) mkdirSync(join(model, '.git', name));
-  appendFileSync(join(model, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
-  for (const name of ['a', 'b', 'c']) writeFileSync(join(model, `${name}.txt`), `${name}\n`);
-  git('add', '.');
-  git('commit', '-q', '-m', 'first');
-  return model;
-}
-
 function newRoot(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-scratch-')));
   for (const one of ['work', 'private', 'home']) mkdirSync(join(root, one));
@@ -64,8 +46,9 @@ export function scratch({ isUnborn = false } = {}): Scratch {
   const one = scratchIn(newRoot());
   if (isUnborn) one.git('init', '-q', '-b', 'main');
   else {
-    cpSync(modelOf(), one.top, { recursive: true });
-    one.git('update-index', '-q', '--refresh');
+    copyOfTemplate('a, b and c', one.top, folder => {
+      for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, `${name}.txt`), `${name}\n`);
+    });
   }
   return one;
 }
@@ -91,7 +74,7 @@ function scratchIn(root: string): Scratch {
   const gitIn = (directory: string, ...args: readonly string[]): string =>
     execFileSync('git', args, {
       cwd: directory,
-      env: environment,
+      env: { ...environment, ...untidied },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
