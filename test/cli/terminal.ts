@@ -1,6 +1,7 @@
 // A real terminal for a test: a line of shell in a tmux of its own, what stands on its screen, and keys typed into it.
 import { execFileSync } from 'node:child_process';
 import { basename } from 'node:path';
+import { homeWithProbes } from '../processes/probes.ts';
 import { eventually, type Scratch } from './kit.ts';
 
 export interface Terminal {
@@ -29,6 +30,7 @@ export function openTerminal(place: TerminalPlace, bin: string, line: string, co
       cwd: place.project,
       encoding: 'utf8',
     });
+  homeWithProbes(place.env['RALPH_HOME']!);
   tmux('new-session', '-d', '-s', 'one', '-x', String(columns), '-y', '40', line);
   const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-200', '-t', 'one');
   return {

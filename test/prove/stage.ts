@@ -19,6 +19,7 @@ import type { Event } from '../../src/core/event.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import type { Verified } from '../../src/ledger/ledger.ts';
 import { hosted } from '../cli/hosts.ts';
+import { homeWithProbes } from '../processes/probes.ts';
 
 export const agentPath = (name: string): string => resolve(import.meta.dirname, '../fixtures/agents', name);
 const program = resolve(import.meta.dirname, '../../dist/ralph.cjs');
@@ -97,6 +98,7 @@ export function makeStage(stories = 5, folder?: string): Stage {
   const started: ChildProcess[] = [];
   const environment = { PATH: process.env['PATH'] ?? '', HOME: root, RALPH_HOME: home };
   const ralph = (words: readonly string[], options: RunOptions = {}): Running => {
+    homeWithProbes(home);
     const running = start([...(options.before ?? []), process.execPath, options.program ?? program, ...words], {
       directory: options.directory ?? project,
       env: { ...environment, ...options.env },
