@@ -12,21 +12,13 @@ import {
   actingFiles,
   settingsOf,
 } from '../checks/acting-cheats.ts';
+import { startFrom } from '../git/template.ts';
 import { eventsOf, inScratch, isInstalled, prd, type Scratch } from './kit.ts';
 
 const limits = readFileSync(join(import.meta.dirname, '../../docs/guides/limits.md'), 'utf8');
 const userOf = (place: Scratch): string => place.env['HOME'] ?? '';
 
-function repository(place: Scratch): void {
-  mkdirSync(join(place.project, 'lib'));
-  for (const [path, text] of Object.entries(actingFiles)) place.put(path, text);
-  place.put('PRD.json', prd(['US-001']));
-  const git = (...words: readonly string[]): void =>
-    void execFileSync('git', words, { cwd: place.project, env: place.env, stdio: 'ignore' });
-  git('init', '-q');
-  git('add', '-A');
-  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '-qm', 'first');
-}
+const repository = (place: Scratch): void => startFrom({ ...actingFiles, 'PRD.json': prd(['US-001']) }, place.project);
 
 /** A task that is done without the work, or the trick that was meant. */
 async function isCaught(place: Scratch, cheat: ActingCheat, sandbox: string): Promise<boolean> {
@@ -61,7 +53,7 @@ describe.skipIf(!isInstalled('git'))("the user's own settings (needs git)", () =
     inScratch(async place => {
       repository(place);
       const path = settingsOf(userOf(place));
-      const agent = `cat >/dev/null; mkdir -p '${join(path, '..')}'; echo '{"maxCost": "unlimited"}' >'${path}'; echo "Task US-001 complete"`;
+      const agent = `read -r _; mkdir -p '${join(path, '..')}'; echo '{"maxCost": "unlimited"}' >'${path}'; echo "Task US-001 complete"`;
       const words = ['run', 'PRD.json', '--agent-command', agent, '--verify', 'sh verify.sh', '--allow-red-start'];
       const more = ['--max-attempts', '1', '--quiet', '--sandbox', 'none', '--new'];
       expect((await place.ralph([...words, ...more])).code).toBe(8);
@@ -81,7 +73,7 @@ describe.skipIf(!isInstalled('git'))("the user's own settings (needs git)", () =
         'run',
         'PRD.json',
         '--agent-command',
-        'cat >/dev/null; echo "Task US-001 complete"',
+        'read -r _; echo "Task US-001 complete"',
         '--verify',
         'sh verify.sh',
         '--allow-red-start',

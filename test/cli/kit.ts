@@ -138,7 +138,7 @@ export function scratch(): Scratch {
     return live;
   };
   const start: Scratch['start'] = (words, manner) => {
-    homeWithProbes(home);
+    if (words[0] !== 'demo') homeWithProbes(home); // a demo has a home of its own
     return startAsItIs(words, manner);
   };
   const commands: Hosted[] = [];
@@ -262,7 +262,7 @@ export function hangingAgent(place: Scratch): { readonly command: string; readon
   const stream = createReadStream(path).resume();
   const end = once(stream, 'close');
   return {
-    command: `exec 9>${path}; cat >/dev/null; echo agent at work; sleep 3600 & sleep 3600; wait`,
+    command: `exec 9>${path}; read -r _; echo agent at work; sleep 3600 & sleep 3600; wait`,
     gone: async () => {
       await end;
     },

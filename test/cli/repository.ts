@@ -1,9 +1,9 @@
 // A scratch git repository with a loop's work in it: what the tests of checkpoints, undo and diff look at.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyOfTemplate, untidied } from '../git/template.ts';
+import { startFrom, untidied } from '../git/template.ts';
 import { prd, type Scratch, type Told } from './kit.ts';
 
 export const git = (place: Scratch, ...args: readonly string[]): string =>
@@ -11,11 +11,7 @@ export const git = (place: Scratch, ...args: readonly string[]): string =>
 
 /** Three files, one of them edited and one more made after the only commit. */
 export function makeRepository(place: Scratch, stories: readonly string[]): void {
-  const document = prd(stories);
-  copyOfTemplate(document, place.project, folder => {
-    const files = { 'PRD.json': document, 'a.txt': 'one\ntwo\nthree\n', 'b.txt': 'b\n' };
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  });
+  startFrom({ 'PRD.json': prd(stories), 'a.txt': 'one\ntwo\nthree\n', 'b.txt': 'b\n' }, place.project);
   place.put('b.txt', 'b\nmine\n');
   place.put('u.txt', 'untracked\n');
 }

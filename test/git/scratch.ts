@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { copyOfTemplate, untidied } from './template.ts';
+import { startFrom, untidied } from './template.ts';
 
 export interface Scratch {
   /** Around everything of this scratch. */
@@ -45,11 +45,7 @@ function newRoot(): string {
 export function scratch({ isUnborn = false } = {}): Scratch {
   const one = scratchIn(newRoot());
   if (isUnborn) one.git('init', '-q', '-b', 'main');
-  else {
-    copyOfTemplate('a, b and c', one.top, folder => {
-      for (const name of ['a', 'b', 'c']) writeFileSync(join(folder, `${name}.txt`), `${name}\n`);
-    });
-  }
+  else startFrom({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' }, one.top);
   return one;
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFileSync, cpSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** For git that a test calls: after a commit it would look whether to tidy up. */
 export const untidied = {
@@ -13,25 +13,30 @@ export const untidied = {
   GIT_CONFIG_VALUE_0: 'false',
 } as const;
 
-/** By their name, for as long as this worker lives. */
+/** By their files, for as long as this worker lives. */
 const templates = new Map<string, string>();
 
-/** A branch `main` of one commit, by a user whom the repository knows; `fill` makes its files. */
-export function copyOfTemplate(name: string, to: string, fill: (folder: string) => void): void {
-  copyRepository(templates.get(name) ?? templateOf(name, fill), to);
+/** A branch `main` with one commit of these files, by a user whom the repository knows; those that begin with `#!` are programs. */
+export function startFrom(files: Readonly<Record<string, string>>, to: string): void {
+  const key = JSON.stringify(files);
+  const template = templates.get(key) ?? templateOf(files);
+  templates.set(key, template);
+  copyRepository(template, to);
 }
 
-function templateOf(name: string, fill: (folder: string) => void): string {
+function templateOf(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'ralph-template-'));
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder, ...untidied };
   const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, env });
   git('init', '-q', '--template=', '-b', 'main'); // without a dozen examples of hooks to copy
   for (const one of ['hooks', 'info']) mkdirSync(join(folder, '.git', one));
   appendFileSync(join(folder, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
-  fill(folder);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
+  }
   git('add', '.');
   git('commit', '-q', '-m', 'first');
-  templates.set(name, folder);
   return folder;
 }
 
