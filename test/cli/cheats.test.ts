@@ -1,4 +1,4 @@
-// Cheats where the sandbox matters, by the real program in both settings: caught, or a limit that the guide lists (F33, F35, F89).
+// Cheats in real repositories by the real program, in both settings where the sandbox matters: caught, or a limit that the guide lists (F33, F35, F89).
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,12 @@ const whyNot = confinementKind() === 'none' ? 'bubblewrap does not work here' : 
 
 describe.skipIf(!isInstalled('git'))('an agent that cheats in a real repository (needs git)', () => {
   const settings = ['none', ...(whyNot === undefined ? ['bwrap'] : [])] as const;
-  const rows = settings.flatMap(sandbox => actingCheats.map(cheat => ({ ...cheat, sandbox })));
+  /** What a sandbox makes no difference to is done where there is none; `npm run prove -- cheats` does all in both. */
+  const rows = settings.flatMap(sandbox =>
+    actingCheats
+      .filter(({ none, bwrap }) => sandbox === 'none' || none !== bwrap)
+      .map(cheat => ({ ...cheat, sandbox })),
+  );
   it.concurrent.each(rows)('$name, --sandbox $sandbox', row =>
     inScratch(async place => {
       const expected = row.sandbox === 'none' ? row.none : row.bwrap;

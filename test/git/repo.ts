@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Saved } from '../../src/git/checkpoints.ts';
 import { type GitCheckpointOptions, type GitCheckpoints, gitCheckpoints } from '../../src/git/git-checkpoints.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { copyRepository, untidied } from './template.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import { copyRepository, openOnce, untidied } from './template.ts';
 
 export interface Repo {
   readonly root: string;
@@ -86,11 +86,7 @@ export function repoAt(root: string, top: string, environment: Readonly<Record<s
   const env = { ...environment, ...untidied, GIT_OPTIONAL_LOCKS: '0' };
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: top, env, encoding: 'latin1', stdio: 'pipe' });
-  const open = async () => {
-    const opened = await openRepository({ directory: top, environment });
-    if (!opened.ok) throw new Error(opened.problem);
-    return opened.repository;
-  };
+  const open = () => openOnce(top, environment);
   return {
     root,
     top,

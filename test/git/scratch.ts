@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
-import { startFrom, untidied } from './template.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import { openOnce, startFrom, untidied } from './template.ts';
 
 export interface Scratch {
   /** Around everything of this scratch. */
@@ -96,11 +96,7 @@ function scratchIn(root: string): Scratch {
       return execFileSync('git', ['write-tree'], raw).trim();
     },
     dirty: (...paths) => writeFileSync(join(folder, 'dirty'), paths.map(path => `${path}\0`).join(''), 'latin1'),
-    async open() {
-      const opened = await openRepository({ directory: top, environment });
-      if (!opened.ok) throw new Error(opened.problem);
-      return opened.repository;
-    },
+    open: () => openOnce(top, environment),
     theirs: () => ({
       index: git('ls-files', '--stage', '-z'),
       refs: git('for-each-ref'),

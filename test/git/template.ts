@@ -1,9 +1,19 @@
 // Repositories that tests begin with are made once and copied: git is not started for a copy.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { appendFileSync, cpSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { openRepository, type Repository } from '../../src/git/repository.ts';
 
 /** For git that a test calls: after a commit it would look whether to tidy up. */
 export const untidied = {
@@ -66,4 +76,29 @@ export function copyRepository(from: string, to: string): void {
     .digest()
     .copy(index, index.length - 20);
   writeFileSync(path, index);
+}
+
+const opened = new Map<string, Repository>();
+
+/** As `openRepository` does; where the settings are those of another that was opened, git is not asked again. */
+export async function openOnce(directory: string, environment: Readonly<Record<string, string>>): Promise<Repository> {
+  const gitDirectory = join(directory, '.git');
+  const home = environment['HOME']!;
+  const settings = [join(gitDirectory, 'config'), join(home, '.gitconfig')].map(path => textOf(path));
+  const key = JSON.stringify([settings, { ...environment, HOME: '' }]);
+  const isAsked = settings[0] === '' || /include|~|worktreeConfig/.test(key) || existsSync(join(home, '.config'));
+  const known = isAsked ? undefined : opened.get(key);
+  if (known !== undefined) return { ...known, directory, gitDirectory, commonDirectory: gitDirectory, environment };
+  const result = await openRepository({ directory, environment });
+  if (!result.ok) throw new Error(result.problem);
+  if (!isAsked) opened.set(key, result.repository);
+  return result.repository;
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
