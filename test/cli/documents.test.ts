@@ -49,7 +49,7 @@ describe('ralph run FILE', () => {
       inScratch(async place => {
         place.put(file, text);
         const agent = 'read -r _; echo "$RALPH_TASK" >> order; echo "Task $RALPH_TASK complete"';
-        const told = await place.ralph(['run', file, '--agent-command', agent, '--verify', 'true']);
+        const told = await place.ralph(['run', file, '--agent-command', agent, '--verify', `file:${file}`]);
         expect(told).toMatchObject({
           code: 0,
           stdout: expect.stringMatching(/^Done: (\d) of \1 tasks done, 2 iterations/),

@@ -135,7 +135,8 @@ function fileAsText(file: Buffer): string {
 }
 
 function theirsOf(top: string, git: Repo['git']): Readonly<Record<string, string>> {
-  const [folder = '', shared = ''] = git('rev-parse', '--absolute-git-dir', '--git-common-dir').split('\n');
+  const asked = lstatSync(join(top, '.git')).isFile() ? git('rev-parse', '--absolute-git-dir', '--git-common-dir') : '';
+  const [folder = '', shared = ''] = asked === '' ? [join(top, '.git'), '.git'] : asked.split('\n');
   const common = join(top, shared);
   const bytes = (path: string) => {
     try {

@@ -25,7 +25,7 @@ export const agentPath = (name: string): string => resolve(import.meta.dirname, 
 const program = resolve(import.meta.dirname, '../../dist/ralph.cjs');
 
 /** Every story file that is there must be whole. */
-const workCheck = 'for file in work/*.txt; do grep -q "is finished$" "$file" || exit 1; done';
+const workCheck = 'for file in work/*.txt; do read -r id rest <"$file" && [ "$rest" = "is finished" ] || exit 1; done';
 
 export interface Ended {
   readonly code: number | null;
