@@ -30,10 +30,16 @@ class SlowFirst extends BaseSequencer {
 /** Node loads the sources itself, as it does for Ralph, and keeps what it compiled for the next fork and the hosts. */
 const native = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } };
 
+/** Tests that start processes wait for them most of the time. */
+const cores = availableParallelism();
+const [busy, waiting] = [Math.max(2, cores), cores + 2];
+
 /** One project after the other: a fork is kept only for the next file of its own project. */
 const project = (
   groupOrder: number,
-  test: { name: string; include: string[]; exclude?: string[]; setupFiles?: string } & Partial<typeof native>,
+  test: { name: string; include: string[]; exclude?: string[]; setupFiles?: string; maxWorkers: number } & Partial<
+    typeof native
+  >,
 ) => ({
   extends: true as const,
   test: { ...test, sequence: { groupOrder } },
@@ -42,7 +48,6 @@ const project = (
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: Math.max(3, availableParallelism()), // many tests wait for processes: two cores serve three of them
     testTimeout: 120_000,
     hookTimeout: 60_000,
     retry: 0,
@@ -50,10 +55,11 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     passWithNoTests: false,
     projects: [
-      project(0, { name: 'pure', include: pure, exclude: [...left, ...alone], ...native }),
-      project(1, { name: 'alone', include: alone }),
+      project(0, { name: 'pure', maxWorkers: busy, include: pure, exclude: [...left, ...alone], ...native }),
+      project(1, { name: 'alone', maxWorkers: waiting, include: alone }),
       project(2, {
         name: 'shared',
+        maxWorkers: waiting,
         include: ['test/**/*.test.ts'],
         exclude: [...left, ...pure, ...alone],
         setupFiles: 'test/end-leftovers.ts',

@@ -2,6 +2,7 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, realpathSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { probeOnce } from './processes/probes.ts';
 
 const memory = '/dev/shm';
 const roomMin = 4 * 2 ** 30;
@@ -35,6 +36,7 @@ export default function setup(): () => void {
   const folder = realpathSync(mkdtempSync(join(scratchPlace(), 'ralph-test-')));
   chmodSync(folder, 0o755); // some tests become another user
   process.env['TMPDIR'] = folder; // before the first fork, so it is theirs
+  probeOnce(folder);
   // Programs that are started from source: to strip and compile it all again is three quarters of a start. Not in the
   // folder of the run: one that ends after it would make that again.
   const compiled = join(import.meta.dirname, '..', 'node_modules', '.cache', 'ralph-test');

@@ -123,6 +123,6 @@ export const actingCheck = 'sh verify.sh';
 
 /** The command of an agent that does it and claims its task. */
 export function actingAgent({ does }: ActingCheat, home: string): string {
-  const set = `cat >/dev/null; home='${home}'; settings="$HOME/.config/ralph"; echo x >note.txt`;
+  const set = `read -r _; home='${home}'; settings="$HOME/.config/ralph"; echo x >note.txt`;
   return `${set}; ${does} ; echo "Task US-001 complete"`.replace('& ;', '&').replaceAll('\n', ';');
 }

@@ -138,7 +138,7 @@ describe('while an agent works in their folder, a person', () => {
 });
 
 const treeOf = (place: Scratch): string => join(place.home, 'worktrees', loopOf(place));
-const ownFile = 'cat >/dev/null; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
+const ownFile = 'read -r _; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
 
 describe('while an agent works in the worktree of the loop', () => {
   it.each([['--worktree'], ['--parallel=2']])(
@@ -181,7 +181,7 @@ describe('while an agent works in the worktree of the loop', () => {
   it('its folder, or also what Ralph knows of it, is deleted between two runs: it is made again', () =>
     inScratch(async place => {
       makeRepository(place, ['US-1']);
-      const agent = runWith('cat >/dev/null; echo half > half.txt; exit 1');
+      const agent = runWith('read -r _; echo half > half.txt; exit 1');
       await place.ralph([...agent, '--worktree', '--max-iterations', '1']);
       const folder = treeOf(place);
       for (const [round, gone] of [[folder], [folder, `${folder}.json`]].entries()) {

@@ -1,4 +1,4 @@
-// Cheats where the sandbox matters, by the real program in both settings: caught, or a limit that the guide lists (F33, F35, F89).
+// Cheats in real repositories by the real program, in both settings where the sandbox matters: caught, or a limit that the guide lists (F33, F35, F89).
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,21 +12,13 @@ import {
   actingFiles,
   settingsOf,
 } from '../checks/acting-cheats.ts';
+import { startFrom } from '../git/template.ts';
 import { eventsOf, inScratch, isInstalled, prd, type Scratch } from './kit.ts';
 
 const limits = readFileSync(join(import.meta.dirname, '../../docs/guides/limits.md'), 'utf8');
 const userOf = (place: Scratch): string => place.env['HOME'] ?? '';
 
-function repository(place: Scratch): void {
-  mkdirSync(join(place.project, 'lib'));
-  for (const [path, text] of Object.entries(actingFiles)) place.put(path, text);
-  place.put('PRD.json', prd(['US-001']));
-  const git = (...words: readonly string[]): void =>
-    void execFileSync('git', words, { cwd: place.project, env: place.env, stdio: 'ignore' });
-  git('init', '-q');
-  git('add', '-A');
-  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '-qm', 'first');
-}
+const repository = (place: Scratch): void => startFrom({ ...actingFiles, 'PRD.json': prd(['US-001']) }, place.project);
 
 /** A task that is done without the work, or the trick that was meant. */
 async function isCaught(place: Scratch, cheat: ActingCheat, sandbox: string): Promise<boolean> {
@@ -46,7 +38,12 @@ const whyNot = confinementKind() === 'none' ? 'bubblewrap does not work here' : 
 
 describe.skipIf(!isInstalled('git'))('an agent that cheats in a real repository (needs git)', () => {
   const settings = ['none', ...(whyNot === undefined ? ['bwrap'] : [])] as const;
-  const rows = settings.flatMap(sandbox => actingCheats.map(cheat => ({ ...cheat, sandbox })));
+  /** What a sandbox makes no difference to is done where there is none; `npm run prove -- cheats` does all in both. */
+  const rows = settings.flatMap(sandbox =>
+    actingCheats
+      .filter(({ none, bwrap }) => sandbox === 'none' || none !== bwrap)
+      .map(cheat => ({ ...cheat, sandbox })),
+  );
   it.concurrent.each(rows)('$name, --sandbox $sandbox', row =>
     inScratch(async place => {
       const expected = row.sandbox === 'none' ? row.none : row.bwrap;
@@ -61,7 +58,7 @@ describe.skipIf(!isInstalled('git'))("the user's own settings (needs git)", () =
     inScratch(async place => {
       repository(place);
       const path = settingsOf(userOf(place));
-      const agent = `cat >/dev/null; mkdir -p '${join(path, '..')}'; echo '{"maxCost": "unlimited"}' >'${path}'; echo "Task US-001 complete"`;
+      const agent = `read -r _; mkdir -p '${join(path, '..')}'; echo '{"maxCost": "unlimited"}' >'${path}'; echo "Task US-001 complete"`;
       const words = ['run', 'PRD.json', '--agent-command', agent, '--verify', 'sh verify.sh', '--allow-red-start'];
       const more = ['--max-attempts', '1', '--quiet', '--sandbox', 'none', '--new'];
       expect((await place.ralph([...words, ...more])).code).toBe(8);
@@ -81,7 +78,7 @@ describe.skipIf(!isInstalled('git'))("the user's own settings (needs git)", () =
         'run',
         'PRD.json',
         '--agent-command',
-        'cat >/dev/null; echo "Task US-001 complete"',
+        'read -r _; echo "Task US-001 complete"',
         '--verify',
         'sh verify.sh',
         '--allow-red-start',

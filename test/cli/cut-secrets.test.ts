@@ -31,7 +31,7 @@ it.concurrent.each([
 ])('%s', (what, chars) =>
   inScratch(async place => {
     const isCheck = what.startsWith('a check');
-    const agent = isCheck ? 'cat >/dev/null; echo "Task US-001 complete"' : 'cat >/dev/null; sh ../speaks.sh';
+    const agent = isCheck ? 'read -r _; echo "Task US-001 complete"' : 'read -r _; sh ../speaks.sh';
     const words = ['--agent-command', agent, '--verify', isCheck ? 'sh ../speaks.sh' : 'true', '--allow-red-start'];
     for (const spare of spares) {
       place.put('PRD.json', prd());

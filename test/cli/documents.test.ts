@@ -48,8 +48,8 @@ describe('ralph run FILE', () => {
     it.concurrent(`${name} is worked through and marked where it lies`, () =>
       inScratch(async place => {
         place.put(file, text);
-        const agent = 'cat > /dev/null; echo "$RALPH_TASK" >> order; echo "Task $RALPH_TASK complete"';
-        const told = await place.ralph(['run', file, '--agent-command', agent, '--verify', 'true']);
+        const agent = 'read -r _; echo "$RALPH_TASK" >> order; echo "Task $RALPH_TASK complete"';
+        const told = await place.ralph(['run', file, '--agent-command', agent, '--verify', `file:${file}`]);
         expect(told).toMatchObject({
           code: 0,
           stdout: expect.stringMatching(/^Done: (\d) of \1 tasks done, 2 iterations/),
@@ -79,7 +79,7 @@ describe('ralph run FILE', () => {
   it.concurrent('tasks that an agent wrote out of the list are still to be done, and the same command says so', () =>
     inScratch(async place => {
       place.put('fix_plan.md', '- [ ] Alpha\n- [ ] Beta\n');
-      const agent = 'cat > /dev/null; printf -- "- [x] Cache it\\n- [x] Log it\\n" > fix_plan.md';
+      const agent = 'read -r _; printf -- "- [x] Cache it\\n- [x] Log it\\n" > fix_plan.md';
       const run = ['run', 'fix_plan.md', '--agent-command', agent, '--verify', 'true', '--max-iterations', '1'];
       expect((await place.ralph(run)).code).toBe(3);
       place.put('fix_plan.md', '- [x] Cache it\n- [x] Log it\n');
@@ -93,7 +93,7 @@ describe('ralph run FILE', () => {
       const tasks = [{ id: 'T1', title: 'One', description: 'd', dependencies: [], status: 'pending' }];
       place.put('tasks.json', JSON.stringify({ project_name: 'shop', version: 1, tasks }));
       for (const mine of ['done.md', 'state.json', 'results.md']) place.put(mine, 'mine');
-      const agent = 'cat > /dev/null; echo "Task T1 complete"';
+      const agent = 'read -r _; echo "Task T1 complete"';
       expect((await place.ralph(['run', 'tasks.json', '--agent-command', agent, '--verify', 'true'])).code).toBe(0);
       for (const mine of ['done.md', 'state.json', 'results.md']) expect(place.read(mine)).toBe('mine');
       expect(() => place.read('earlier')).toThrow('ENOENT');
@@ -102,7 +102,7 @@ describe('ralph run FILE', () => {
   it.concurrent('boxes in a file that is no list by its name are not worked through unless that is said', () =>
     inScratch(async place => {
       place.put('README.md', '# shop\n\nBefore you send a change:\n- [ ] Run the tests\n');
-      const agent = ['--agent-command', 'cat > /dev/null; echo "Task $RALPH_TASK complete"', '--verify', 'true'];
+      const agent = ['--agent-command', 'read -r _; echo "Task $RALPH_TASK complete"', '--verify', 'true'];
       await refused(place, ['run', 'README.md', ...agent], /"README\.md" holds boxes, but .*\n.*--mode prd/);
       expect((await place.ralph(['run', 'README.md', '--mode', 'prd', ...agent])).code).toBe(0);
       expect(place.read('README.md')).toContain('- [x] Run the tests');

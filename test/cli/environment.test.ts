@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { eventsOf, inScratch, prd, type Scratch } from './kit.ts';
 import { fakeClaude, flat, inWorkshop } from './workshop.ts';
 
-const agent = 'cat >/dev/null; echo x >>made.txt; echo "Task $RALPH_TASK complete"';
+const agent = 'read -r _; echo x >>made.txt; echo "Task $RALPH_TASK complete"';
 const run = (check: string, ...more: readonly string[]): readonly string[] => [
   ...['run', 'PRD.json', '--agent-command', agent, '--verify', check, '--sandbox', 'none'],
   ...more,
@@ -115,7 +115,7 @@ describe('an agent', () => {
   it('that fails for want of a variable is reported with its name and the flag', () =>
     inScratch(async place => {
       place.put('PRD.json', prd(['US-001']));
-      const fails = 'cat >/dev/null; echo "DATABASE_URL is not set" >&2; exit 1';
+      const fails = 'read -r _; echo "DATABASE_URL is not set" >&2; exit 1';
       const words = ['run', 'PRD.json', '--agent-command', fails, '--max-iterations', '1', '--backoff-base', '1ms'];
       const told = await place.ralph(words, { env });
       expect(flat(told.stderr)).toContain('--agent-env DATABASE_URL');
@@ -125,12 +125,7 @@ describe('an agent', () => {
     inScratch(async place => {
       place.put('PRD.json', prd(['US-001']));
       place.put('agent.mjs', "throw new RangeError(['one', 'two', 'three'][process.env.RALPH_ITERATION - 1]);\n");
-      const words = [
-        'run',
-        'PRD.json',
-        '--agent-command',
-        `cat >/dev/null; exec node ${join(place.project, 'agent.mjs')}`,
-      ];
+      const words = ['run', 'PRD.json', '--agent-command', `read -r _; exec node ${join(place.project, 'agent.mjs')}`];
       const told = await place.ralph([...words, '--max-iterations', '3', '--backoff-base', '1ms']);
       expect([told.code, told.stderr]).toEqual([3, expect.stringContaining('RangeError: two')]);
       expect(told.stderr).not.toContain('Node.js v');

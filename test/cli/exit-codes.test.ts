@@ -12,7 +12,7 @@ const question = {
   options: ['The first', 'The second'],
   question: 'Which one is meant?',
 };
-const passes = ['--verify', 'true'];
+const passes = ['--verify', 'file:PRD.json'];
 const fails = ['--verify', 'false', '--allow-red-start'];
 
 interface Case {

@@ -15,7 +15,7 @@ const limited = (resetInS: number): string => `
   }`;
 
 const unauthorised = `#!/bin/sh
-cat > /dev/null
+read -r _
 echo '{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized"}}'
 exit 1
 `;
@@ -37,7 +37,7 @@ describe('a chain of agents', () => {
     'a stronger one takes a task over after two refused claims: the card and the log say so',
     inWorkshop(async place => {
       place.install('claude', fakeClaude("require('node:fs').writeFileSync('right', ''); say('Task US-001 complete')"));
-      const weak = 'cat >/dev/null; echo "Task US-001 complete"';
+      const weak = 'read -r _; echo "Task US-001 complete"';
       const words = ['run', '--agent-command', weak, '--stronger', 'claude/opus', '--verify', 'test -f right'];
       const told = await place.ralph([...words, '--allow-red-start'], { env: place.path });
       expect([told.code, flat(told.stderr)]).toEqual([
@@ -54,7 +54,7 @@ describe('a chain of agents', () => {
       place.install('claude', fakeClaude(limited(60)));
       place.install(
         'codex',
-        '#!/bin/sh\ncat > /dev/null\nprintf "%s " "$@" > words\necho \'{"type":"item.completed","item":{"type":"agent_message","text":"Task US-001 complete"}}\'\necho \'{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}\'\n',
+        '#!/bin/sh\nread -r _\nprintf "%s " "$@" > words\necho \'{"type":"item.completed","item":{"type":"agent_message","text":"Task US-001 complete"}}\'\necho \'{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}\'\n',
       );
       const words = ['run', '--agent', 'claude', '--fallback', 'codex', '--agent-args', '--max-turns 30'];
       expect((await place.ralph(words, { env: place.path })).code).toBe(0);

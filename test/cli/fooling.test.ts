@@ -1,8 +1,8 @@
 // Agents that want a task closed without the work, driven by the real program in real repositories (F33, F35, F37).
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startFrom } from '../git/template.ts';
 import { eventsOf, inScratch, isInstalled, prd, type Scratch, type Story, type Told } from './kit.ts';
 
 const agents = join(import.meta.dirname, '..', 'fixtures', 'agents');
@@ -15,22 +15,14 @@ function repository(
   stories: readonly (string | Story)[],
   files: Readonly<Record<string, string>> = {},
 ) {
-  mkdirSync(join(place.project, 'tests'));
-  place.put('tests/feature_test.sh', featureTest);
-  chmodSync(place.put('verify.sh', verify), 0o755);
-  place.put('PRD.json', prd(stories));
-  for (const [name, text] of Object.entries(files)) place.put(name, text);
-  const git = (...words: readonly string[]): void =>
-    void execFileSync('git', words, { cwd: place.project, env: place.env, stdio: 'ignore' });
-  git('init', '-q');
-  git('add', '-A');
-  git('-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', 'commit', '-qm', 'first');
+  const all = { 'tests/feature_test.sh': featureTest, 'verify.sh': verify, 'PRD.json': prd(stories), ...files };
+  startFrom(all, place.project);
 }
 
 /** US-001 by the fake, everything else by somebody who writes feature.txt and puts back what tests are missing. */
 const agentFor = (fake: string): string =>
   `if [ "$RALPH_TASK" = US-001 ]; then exec '${join(agents, fake)}'; fi
-   cat >/dev/null; git checkout -q HEAD -- tests; echo "$RALPH_TASK" >>feature.txt; echo "Task $RALPH_TASK complete"`.replaceAll(
+   read -r _; git checkout -q HEAD -- tests; echo "$RALPH_TASK" >>feature.txt; echo "Task $RALPH_TASK complete"`.replaceAll(
     '\n',
     ';',
   );
@@ -209,7 +201,7 @@ describe.skipIf(!isInstalled('git'))("Ralph's own copies of the protected files 
 });
 
 describe('a check that cannot be relied on (F37)', () => {
-  const works = 'cat >/dev/null; echo x >>work.txt; echo "Task $RALPH_TASK complete"';
+  const works = 'read -r _; echo x >>work.txt; echo "Task $RALPH_TASK complete"';
   const words = (check: string, ...more: readonly string[]): readonly string[] => [
     ...['run', 'PRD.json', '--agent-command', works, '--verify', check, '--allow-red-start', '--max-attempts', '1'],
     ...more,
@@ -249,7 +241,7 @@ describe('what an unfinished task left in the shared files', () => {
       repository(place, ['US-001', 'US-002']);
       const bad = 'rm -f tests/feature_test.sh; echo x >>a.txt; echo no claim';
       const good = 'echo x >feature.txt; echo "Task US-002 complete"';
-      const agent = `cat >/dev/null; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else ${good}; fi`;
+      const agent = `read -r _; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else ${good}; fi`;
       const told = await run(place, agent);
       expect([told.code, closed(await eventsOf(place))]).toEqual([5, ['US-002']]);
       expect(place.read('tests/feature_test.sh')).toBe(featureTest);
@@ -259,7 +251,7 @@ describe('what an unfinished task left in the shared files', () => {
     inScratch(async place => {
       repository(place, ['US-001', 'US-002']);
       const bad = 'rm -f tests/feature_test.sh; echo x >>a.txt; echo no claim';
-      const agent = `cat >/dev/null; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else echo x >b.txt; echo "Task US-002 complete"; fi`;
+      const agent = `read -r _; if [ "$RALPH_TASK" = US-001 ]; then ${bad}; else echo x >b.txt; echo "Task US-002 complete"; fi`;
       expect([(await run(place, agent)).code, closed(await eventsOf(place))]).toEqual([5, []]);
     }));
 });

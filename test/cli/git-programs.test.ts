@@ -46,7 +46,7 @@ it('where files were only edited, their checkpoint starts one git: the private i
   inScratch(async place => {
     makeRepository(place, ['US-001', 'US-002', 'US-003', 'US-004']);
     const counted = countedGit(join(place.project, '..', 'counted'), place.env['PATH'] ?? '');
-    const editor = 'cat >/dev/null; echo "$RALPH_TASK" >> a.txt; echo "Task $RALPH_TASK complete"';
+    const editor = 'read -r _; echo "$RALPH_TASK" >> a.txt; echo "Task $RALPH_TASK complete"';
     await ok(place.ralph(runWith(editor), { env: { PATH: counted.PATH } }));
     const calls = counted.calls().map(nameOf);
     const ends = calls.flatMap((name, at) => (name === 'add' ? [at] : []));

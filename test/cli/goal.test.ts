@@ -187,7 +187,7 @@ describe('a goal in words', () => {
   it.concurrent('given that it is left out, then no name of a file that nobody wrote is shown', () =>
     inScratch(async place => {
       const question = '<escalate type="stuck">\n<summary>s</summary>\n<question>q</question>\n</escalate>';
-      const words = ['run', goal, '--agent-command', `cat > /dev/null; printf '${question.replaceAll('\n', '\\n')}'`];
+      const words = ['run', goal, '--agent-command', `read -r _; printf '${question.replaceAll('\n', '\\n')}'`];
       expect((await place.ralph(words)).code).toBe(5);
       const told = [
         ['task', 'show', 'goal'],

@@ -50,14 +50,18 @@ function startHost(tools: string): Host {
     stdout: '',
     stderr: 'the host is gone',
   }));
-  for (const one of [child, child.stdio[3], child.stdio[4]] as { unref: () => void }[]) one.unref();
+  const open = [child, child.stdio[3], child.stdio[4]] as { ref: () => void; unref: () => void }[];
+  for (const one of open) one.unref();
   return {
     child,
     tools,
     async order(order) {
       const line = once(lines, 'line').then(([text]) => JSON.parse(text as string));
+      for (const one of open) one.ref(); // nobody else may be there who keeps this process from ending
       orders.write(`${JSON.stringify(order)}\n`);
-      return Promise.race([line, gone]);
+      return Promise.race([line, gone]).finally(() => {
+        for (const one of open) one.unref();
+      });
     },
   };
 }

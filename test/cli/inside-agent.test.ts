@@ -112,7 +112,7 @@ it('loops may be nested by who says so, never on the same document', () =>
     mkdirSync(join(place.project, 'inner')); // one loop at a time in one folder
     place.put('inner/other.json', prd(['US-009']));
     const nested =
-      '--agent-command \'cat >/dev/null; echo x >>inner.txt; echo "Task US-009 complete"\' --detect-checks none';
+      '--agent-command \'read -r _; echo x >>inner.txt; echo "Task US-009 complete"\' --detect-checks none';
     const lines = [
       `status >/dev/null; (cd inner && ralph run other.json --name inner ${nested})`,
       `run PRD.json ${nested}`,

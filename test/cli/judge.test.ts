@@ -14,8 +14,8 @@ function repository({ project, env, put, install }: Workshop, judge: string): re
   git('-c', 'user.name=Ada', '-c', 'user.email=a@example.org', 'add', '-A');
   git('-c', 'user.name=Ada', '-c', 'user.email=a@example.org', 'commit', '-qm', 'first');
   install('claude', fakeClaude(judge));
-  install('worker', '#!/bin/sh\ncat >/dev/null\necho work > work.txt\necho "Task $RALPH_TASK complete"\n');
-  install('weakens', '#!/bin/sh\ncat >/dev/null\nsed -i 2d a.test.js\necho "Task $RALPH_TASK complete"\n');
+  install('worker', '#!/bin/sh\nread -r _\necho work > work.txt\necho "Task $RALPH_TASK complete"\n');
+  install('weakens', '#!/bin/sh\nread -r _\nsed -i 2d a.test.js\necho "Task $RALPH_TASK complete"\n');
   return ['run', 'PRD.json', '--agent', 'command', '--verify', 'true', '--judge', 'claude', '--max-attempts', '2'];
 }
 

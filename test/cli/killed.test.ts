@@ -7,7 +7,7 @@ import { openTerminal, quoted } from './terminal.ts';
 
 /** Says that it works, hangs until it may go on, and leaves one line for each time that it came so far. */
 const works = (claim: string): string =>
-  `cat >/dev/null; echo "$RALPH_TASK" >>began; test -e go || sleep 3600; echo "$RALPH_TASK" >>done.log; echo "${claim}"`;
+  `read -r _; echo "$RALPH_TASK" >>began; test -e go || sleep 3600; echo "$RALPH_TASK" >>done.log; echo "${claim}"`;
 const byLine = works('Task $RALPH_TASK complete');
 
 interface Case {

@@ -20,6 +20,7 @@ import { expect } from 'vitest';
 // @ts-expect-error: a plain script without types
 import { isBuilt } from '../../scripts/build.mjs';
 import type { ScriptTurn } from '../../src/agents/scripted.ts';
+import { homeWithProbes } from '../processes/probes.ts';
 import { type Hosted, hosted, type Told } from './hosts.ts';
 
 export type { Told };
@@ -131,15 +132,19 @@ export function scratch(): Scratch {
     TZ: 'UTC',
   };
   const lives: Live[] = [];
-  const start = (words: readonly string[], manner: Manner = {}): Live => {
+  const startAsItIs = (words: readonly string[], manner: Manner = {}): Live => {
     const live = startIn(env, words, project, manner);
     lives.push(live);
     return live;
   };
+  const start: Scratch['start'] = (words, manner) => {
+    if (words[0] !== 'demo') homeWithProbes(home); // a demo has a home of its own
+    return startAsItIs(words, manner);
+  };
   const commands: Hosted[] = [];
   const ralph = (words: readonly string[], manner: Manner = {}): Promise<Told> => {
     if (manner.binary !== undefined || manner.input !== undefined || manner.holdsInput)
-      return start(words, manner).ended;
+      return startAsItIs(words, manner).ended; // it may be one that must make no home
     const { cwd = project, columns } = manner;
     const one = hosted({ words, cwd, columns, env: variables({ ...env, ...manner.env }) });
     commands.push(one);
@@ -257,7 +262,7 @@ export function hangingAgent(place: Scratch): { readonly command: string; readon
   const stream = createReadStream(path).resume();
   const end = once(stream, 'close');
   return {
-    command: `exec 9>${path}; cat >/dev/null; echo agent at work; sleep 3600 & sleep 3600; wait`,
+    command: `exec 9>${path}; read -r _; echo agent at work; sleep 3600 & sleep 3600; wait`,
     gone: async () => {
       await end;
     },

@@ -62,12 +62,7 @@ describe('interrupting', () => {
         const ended = (await events(place)).filter(event => event.type === 'iteration.ended');
         expect(ended.map(event => event.outcome)).toEqual(['interrupted']);
         expect((await place.ralph(['status'])).stdout).toContain('go on: ralph resume shop');
-        const again = place.start([
-          ...words.slice(0, 3),
-          'cat >/dev/null; echo Task US-001 complete',
-          '--verify',
-          'true',
-        ]);
+        const again = place.start([...words.slice(0, 3), 'read -r _; echo Task US-001 complete', '--verify', 'true']);
         expect((await again.ended).stdout).toMatch(/^Done: 1 of 1 task done, 2 iterations/);
         expect(again.said()).toContain('shop, resumed after iteration 1');
       }));
@@ -213,7 +208,7 @@ describe('one loop, several processes', () => {
     inScratch(async place => {
       place.put('PRD.json', prd(['US-001', 'US-002', 'US-003']));
       const agent =
-        'cat >/dev/null; echo "I work on $RALPH_TASK"; until test -f go; do sleep 0.05; done; echo Task $RALPH_TASK complete';
+        'read -r _; echo "I work on $RALPH_TASK"; until test -f go; do sleep 0.05; done; echo Task $RALPH_TASK complete';
       const live = place.start(['run', 'PRD.json', '--agent-command', agent]);
       await live.says('Iteration 1: US-001');
       const following = place.start(['logs', '-f']);
@@ -241,7 +236,7 @@ describe('one loop, several processes', () => {
     inScratch(async place => {
       place.put('PRD.json', prd());
       const agent =
-        'cat >/dev/null; echo reading the cart; echo key $MY_API_KEY; until test -f go; do sleep 0.05; done; echo Task US-001 complete';
+        'read -r _; echo reading the cart; echo key $MY_API_KEY; until test -f go; do sleep 0.05; done; echo Task US-001 complete';
       const words = ['run', 'PRD.json', '--agent-command', agent, '--verbose'];
       const secret = 'kb82hx93hxs81hw9hs71h2';
       const live = place.start(words, { env: { MY_API_KEY: secret } });

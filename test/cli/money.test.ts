@@ -35,7 +35,7 @@ const inWorkshop = (work: (place: Workshop) => Promise<void>) =>
 const putStories = (place: Workshop): string => place.put('PRD.json', prd(['US-001', 'US-002', 'US-003']));
 
 const login = JSON.stringify({ claudeAiOauth: { accessToken: 'sk-ant-oat01-dummy-token', subscriptionType: 'max' } });
-const run = ['run', '--verify', 'true', '--allow-red-start'];
+const run = ['run', '--verify', 'file:PRD.json', '--allow-red-start'];
 
 describe('F84: a subscription login', () => {
   it.concurrent(

@@ -120,7 +120,7 @@ for (const name of all.filter(some)) {
 console.log('Task ' + task + ' complete');
 `,
   );
-  return `cat >/dev/null; ${pinnedNode} ${script}`;
+  return `read -r _; ${pinnedNode} ${script}`;
 }
 
 it('every name is committed, deleted, restored and undone exactly, and the next commit of a person loses none', () =>

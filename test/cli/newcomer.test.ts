@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { inScratch, prd } from './kit.ts';
 import { startRepository } from './stepwise-kit.ts';
 
-const claims = 'cat > /dev/null; echo "$RALPH_TASK" >> "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
-const silent = 'cat > /dev/null; echo "$RALPH_TASK" >> work.txt; echo "I did everything you asked."';
+const claims = 'read -r _; echo "$RALPH_TASK" >> "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
+const silent = 'read -r _; echo "$RALPH_TASK" >> work.txt; echo "I did everything you asked."';
 const run = (agent: string, ...flags: readonly string[]) => [
   'run',
   '--agent-command',
@@ -95,7 +95,7 @@ describe('the PROMPT.md that Ralph makes', () => {
 
 describe('a loop that is done', () => {
   const needs = (task: string) =>
-    `cat > /dev/null; if [ "$RALPH_TASK" = ${task} ] && [ ! -f ready ]; then echo no; else ${claims.replace('cat > /dev/null; ', '')}; fi`;
+    `read -r _; if [ "$RALPH_TASK" = ${task} ] && [ ! -f ready ]; then echo no; else ${claims.replace('read -r _; ', '')}; fi`;
 
   it.concurrent('shows in status and in the list what was left out, and a task that was skipped is opened again and done', () =>
     inScratch(async place => {

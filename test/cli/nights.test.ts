@@ -16,9 +16,7 @@ const claim = 'echo "Task $RALPH_TASK complete"';
 /** `wrong`: what is done in the place of that for some stories, as lines of a shell's `case`. */
 const agentFor = (place: Scratch, wrong: Readonly<Record<string, string>>): string => {
   const cases = Object.entries(wrong).map(([id, does]) => `${id}) ${does};;`);
-  const script = ['cat >/dev/null', 'case $RALPH_TASK in', ...cases, `*) ${rightly}; ${claim};;`, 'esac', ''].join(
-    '\n',
-  );
+  const script = ['read -r _', 'case $RALPH_TASK in', ...cases, `*) ${rightly}; ${claim};;`, 'esac', ''].join('\n');
   chmodSync(place.put('../agent.sh', script), 0o755);
   return `sh ${join(place.project, '..', 'agent.sh')}`;
 };
@@ -202,7 +200,7 @@ describe.skipIf(!isInstalled('git'))('work that was set aside (needs git)', () =
       await run(place, agentFor(place, { 'US-001': both }), '--max-attempts', '2', ...first);
       place.put('a.txt', 'one or ONE\ntwo\nthree\n');
       const reads = `cat > ${join(place.root, 'prompt')}`;
-      const script = `if [ "$RALPH_TASK" = US-001 ]; then cat >/dev/null; echo thinking; else ${reads}; ${rightly}; ${claim}; fi`;
+      const script = `if [ "$RALPH_TASK" = US-001 ]; then read -r _; echo thinking; else ${reads}; ${rightly}; ${claim}; fi`;
       await place.ralph(['resume', 'shop', '--agent-command', script, '--no-input', '--quiet', ...then]);
       expect(place.read('a.txt')).toBe('one or ONE\ntwo\nthree\n');
       expect(place.read('../prompt')).toContain('Unfinished work of US-001 is still in these files');

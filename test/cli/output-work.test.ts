@@ -28,7 +28,7 @@ max_iterations: 10
 ${step('1', `${id}.md`)}
 `;
 
-const reviewer = `cat >/dev/null; printf '<review>\\n{"confidence": 99, "issues": []}\\n</review>\\n'`;
+const reviewer = `read -r _; printf '<review>\\n{"confidence": 99, "issues": []}\\n</review>\\n'`;
 const task = { id: 'T1', title: 'Say hello', description: 'd', status: 'pending', dependencies: [], attempts: 0 };
 
 /** A backlog of three, of which the second is asked about; a project, two plans, a list, and a config to be trusted. */
@@ -101,7 +101,10 @@ it('every command that changes something has its hour', () => {
 
 const json: Manner = {};
 
-it.concurrent.each([...manners, ['--json', json] as const])('does its work at %s', (_name, manner) =>
+/** Words and colors at 80 columns are the same sentences in the same folds: output-table.test.ts has them at all widths. */
+const told = manners.filter(([name]) => ['60 columns', 'a pipe'].includes(name));
+
+it.concurrent.each([...told, ['--json', json] as const])('does its work at %s', (_name, manner) =>
   inScratch(async place => {
     given(place);
     for (const [name, words, code = 0] of day) {

@@ -4,6 +4,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/core/event.ts';
+import { startFrom } from '../git/template.ts';
 import { eventsOf, inScratch, type Scratch } from './kit.ts';
 import { flat } from './workshop.ts';
 
@@ -28,18 +29,13 @@ function git(place: Scratch, ...words: readonly string[]): string {
 
 /** A repository with a first commit and a person's unfinished work in it. */
 function repository(place: Scratch, count: number, agent: string): readonly string[] {
-  place.put('PRD.json', stories(count));
-  place.put('shared.txt', 'first line\nsecond line\n');
-  place.put('mine.txt', 'as committed\n');
-  place.put('.gitignore', '.env\n');
+  const files = { 'PRD.json': stories(count), 'shared.txt': 'first line\nsecond line\n', 'mine.txt': 'as committed\n' };
+  startFrom({ ...files, '.gitignore': '.env\n' }, place.project);
   place.put('.env', 'NAME=value\n');
-  git(place, 'init', '-q');
-  git(place, 'add', '-A');
-  git(place, 'commit', '-qm', 'first');
   place.put('mine.txt', 'not committed\n');
   place.put('new.txt', 'not even added\n');
   const program = join(place.root, 'agent');
-  execFileSync('tee', [program], { input: `#!/bin/sh\ncat >/dev/null\n${agent}\necho "Task $RALPH_TASK complete"\n` });
+  execFileSync('tee', [program], { input: `#!/bin/sh\nread -r _\n${agent}\necho "Task $RALPH_TASK complete"\n` });
   chmodSync(program, 0o755);
   return ['run', 'PRD.json', '--agent', 'command', '--agent-command', program, '--yes'];
 }

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { effectsIn } from '../fixtures/mcp/tools.ts';
+import { startFrom } from '../git/template.ts';
 import { inScratch, pinnedNode, type Scratch } from './kit.ts';
-import { git } from './repository.ts';
 
 const server = join(import.meta.dirname, '..', 'fixtures', 'mcp', 'server.ts');
-const agent = 'cat >/dev/null; echo made > work.txt; echo "Task $RALPH_TASK complete"';
+const agent = 'read -r _; echo made > work.txt; echo "Task $RALPH_TASK complete"';
 const vault = (place: Scratch, name: string): string => join(place.project, 'vault', name);
 const mails = (place: Scratch): number =>
   effectsIn(join(place.root, 'effects')).filter(effect => effect.tool === 'send_email').length;
@@ -26,13 +26,7 @@ function prepared(place: Scratch, steps: readonly string[]): void {
   mkdirSync(folder, { recursive: true });
   const email = { command: pinnedNode, args: [server], env: { MCP_EFFECTS: join(place.root, 'effects') } };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { email } }));
-  git(place, 'init', '-q', '-b', 'main');
-  git(place, 'config', 'user.name', 'Ada');
-  git(place, 'config', 'user.email', 'ada@example.org');
-  mkdirSync(vault(place, 'Plans'), { recursive: true });
-  place.put('vault/Plans/p.md', plan(steps));
-  git(place, 'add', '.');
-  git(place, 'commit', '-q', '-m', 'first');
+  startFrom({ 'vault/Plans/p.md': plan(steps) }, place.project);
 }
 
 const run = ['plan', 'run', 'p', '--quiet', '--max-attempts', '1', '--agent-command', agent];

@@ -19,7 +19,7 @@ approval_required: true
   - MCP Server: test
   - Tool: greet
 `;
-const agent = `cat >/dev/null
+const agent = `read -r _
 cp evil.md vault/Approved/Plans/evil.md
 echo >>mcp.json
 echo 'Task step_1 complete'

@@ -144,7 +144,7 @@ it.runIf(isConfined)('two boxes are no answer, and the note says so; ralph plan 
 it.runIf(isConfined)('a confined agent can write no answer', () =>
   inScratch(async place => {
     servers(place);
-    const reaches = `cat >/dev/null; for f in plan_blocked_a.md x.md; do echo "- [x] a %%ralph E1 2 leave-out%%" >> vault/Needs_Action/$f || echo refused >> log; done; echo "Task step_2 complete"`;
+    const reaches = `read -r _; for f in plan_blocked_a.md x.md; do echo "- [x] a %%ralph E1 2 leave-out%%" >> vault/Needs_Action/$f || echo refused >> log; done; echo "Task step_2 complete"`;
     put(place, 'Approved/Plans/a.md', plan('a', call('fail'), '(action_type: agent)'));
     await once(place, '--agent-command', reaches);
     expect([place.read('log'), existsSync(vault(place, 'Needs_Action/x.md'))]).toEqual(['refused\nrefused\n', false]);
@@ -282,7 +282,7 @@ it.concurrent.each(outside)('a file that a run would refuse, %s, is refused by l
 it.concurrent('the note of a blocked plan names every error that its step met', () =>
   inScratch(async place => {
     put(place, 'Approved/Plans/a.md', plan('a', '(action_type: agent)'));
-    const agent = 'cat >/dev/null; echo x >>tries; echo "Task step_1 complete"';
+    const agent = 'read -r _; echo x >>tries; echo "Task step_1 complete"';
     const check = 'test -f tries || exit 0; echo "Error: number $(wc -l <tries)"; exit 1';
     const words = ['plan', 'watch', '--once', '--max-attempts', '3', '--agent-command', agent, '--verify', check];
     expect((await place.ralph(words)).code).toBe(8); // its last check failed
@@ -341,7 +341,7 @@ it.concurrent("the project's own tests are the checks of a plan's agent steps, a
     place.put('../own.json', readFileSync(join(place.root, 'user', '.config', 'ralph', 'mcp.json'), 'utf8'));
     writeFileSync(join(place.root, 'user', '.config', 'ralph', 'mcp.json'), '{"mcpServers": {}}');
     expect((await place.ralph(['plan', 'approve', 'a', '--yes', '--mcp-config', '../own.json'])).code).toBe(0);
-    const agent = 'cat >/dev/null; echo x > made.txt; echo "Task step_1 complete"';
+    const agent = 'read -r _; echo x > made.txt; echo "Task step_1 complete"';
     const told = await place.ralph(['plan', 'run', 'a', '--agent-command', agent]);
     expect([told.code, told.stderr]).toEqual([0, expect.stringContaining('npm test')]);
     expect((await eventsOf(place)).filter(one => one['type'] === 'check.ended')).toMatchObject([

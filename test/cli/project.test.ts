@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startFrom } from '../git/template.ts';
 import { eventually, inScratch, type Live, type Scratch, type Told } from './kit.ts';
 import { git } from './repository.ts';
 
@@ -20,20 +21,14 @@ const seed = document([
 
 /** `work`: what the agent does, in shell; `$a` is the project's folder. Its prompt is kept as prompt-N.md. */
 function given(place: Scratch, work: string, tasks = seed): void {
-  git(place, 'init', '-q', '-b', 'main');
-  git(place, 'config', 'user.name', 'Ada');
-  git(place, 'config', 'user.email', 'ada@example.org');
-  mkdirSync(join(place.project, '.artefacts', 'shop'), { recursive: true });
-  place.put('.artefacts/shop/spec.md', '# shop\n\nIt sells.\n');
-  place.put('.artefacts/shop/tasks.json', tasks);
-  place.put('a.txt', 'a\n');
-  git(place, 'add', '.');
-  git(place, 'commit', '-q', '-m', 'first');
+  const folder = '.artefacts/shop';
+  const files = { [`${folder}/spec.md`]: '# shop\n\nIt sells.\n', [`${folder}/tasks.json`]: tasks, 'a.txt': 'a\n' };
+  startFrom(files, place.project);
   const agent = `a=.artefacts/shop; cat >../prompt-$RALPH_ITERATION.md\n${work}\n`;
   writeFileSync(join(place.root, 'agent.sh'), agent);
 }
 
-const words = ['execute', 'shop', '--agent-command', 'sh ../agent.sh', '--verify', 'test -f a.txt', '--quiet'];
+const words = ['execute', 'shop', '--agent-command', 'sh ../agent.sh', '--verify', 'file:a.txt', '--quiet'];
 const execute = (place: Scratch, ...more: readonly string[]): Promise<Told> => place.ralph([...words, ...more]);
 const prompt = (place: Scratch, iteration: number): string => place.read(`../prompt-${iteration}.md`);
 const read = (place: Scratch, name: string): never => JSON.parse(place.read(`.artefacts/shop/${name}`)) as never;

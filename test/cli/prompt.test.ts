@@ -176,7 +176,7 @@ describe('a chain of agents on a PROMPT.md', () => {
       place.install('claude', fakeClaude('process.exit(1)'));
       place.install(
         'codex',
-        '#!/bin/sh\ncat > /dev/null\necho \'{"type":"item.completed","item":{"type":"agent_message","text":"- [x] TASK_COMPLETE"}}\'\necho \'{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}\'\n',
+        '#!/bin/sh\nread -r _\necho \'{"type":"item.completed","item":{"type":"agent_message","text":"- [x] TASK_COMPLETE"}}\'\necho \'{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}\'\n',
       );
       const words = ['run', 'PROMPT.md', '--agent', 'claude', '--fallback', 'codex', '--backoff-base', '1ms'];
       const told = await place.ralph(words, { env: place.path });

@@ -41,7 +41,7 @@ describe('given a loop that stopped, and its check script', () => {
 
   it('when the agent changed it, then it is put back, and the note says how to take it all the same', () =>
     inScratch(async place => {
-      const forger = `cat >/dev/null; echo 'echo forged >> ../ran' > verify.sh; echo $RALPH_TASK > $RALPH_TASK.txt`;
+      const forger = `read -r _; echo 'echo forged >> ../ran' > verify.sh; echo $RALPH_TASK > $RALPH_TASK.txt`;
       await stopped(place, forger);
       const told = await goOn(place, worker, 2);
       expect(told.stderr).toContain('note: verify.sh differs from the one that this loop protects; it is put back');
@@ -55,7 +55,7 @@ describe('given a loop that stopped, and its check script', () => {
 
   it('when another check is given, then its script is protected too, and the agent’s version of the first is not taken', () =>
     inScratch(async place => {
-      const forger = `cat >/dev/null; echo 'echo forged >> ../ran' > verify.sh; echo $RALPH_TASK > $RALPH_TASK.txt`;
+      const forger = `read -r _; echo 'echo forged >> ../ran' > verify.sh; echo $RALPH_TASK > $RALPH_TASK.txt`;
       await stopped(place, forger);
       place.put('more.sh', 'echo more >> ../ran\n');
       const spoiler = `${worker}; echo 'echo spoiled >> ../ran' > more.sh`;

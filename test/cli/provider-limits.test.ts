@@ -52,7 +52,7 @@ describe('F92: a network that is away', () => {
       const down = `echo 'TypeError: fetch failed' >&2; exit 1`;
       writeFileSync(
         agent,
-        `cat >/dev/null; echo >> tries; [ $(wc -l < tries) -lt 3 ] && { ${down}; }; echo x > made; echo Task US-001 complete`,
+        `read -r _; echo >> tries; [ $(wc -l < tries) -lt 3 ] && { ${down}; }; echo x > made; echo Task US-001 complete`,
       );
       const words = ['run', 'PRD.json', '--agent-command', `sh ${agent}`, '--verify', 'true', '--max-attempts', '1'];
       const told = await place.ralph([...words, '--backoff-base', '10ms', '--yes']);

@@ -1,57 +1,24 @@
 // A scratch git repository with a loop's work in it: what the tests of checkpoints, undo and diff look at.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  cpSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { startFrom, untidied } from '../git/template.ts';
 import { prd, type Scratch, type Told } from './kit.ts';
 
 export const git = (place: Scratch, ...args: readonly string[]): string =>
-  execFileSync('git', args, { cwd: place.project, env: { ...place.env, GIT_CONFIG_NOSYSTEM: '1' }, encoding: 'utf8' });
-
-/** By its stories, for as long as this worker lives: most tests begin with one of two. */
-const models = new Map<string, string>();
-
-function modelOf(stories: readonly string[]): string {
-  const document = prd(stories);
-  const known = models.get(document);
-  if (known !== undefined) return known;
-  const folder = mkdtempSync(join(tmpdir(), 'ralph-model-'));
-  const env = { PATH: process.env['PATH'] ?? '', HOME: folder, GIT_CONFIG_NOSYSTEM: '1' };
-  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: folder, env });
-  git('init', '-q', '--template=', '-b', 'main'); // without a dozen examples of hooks to copy
-  for (const name of ['hooks', 'info']) mkdirSync(join(folder, '.git', name));
-  appendFileSync(join(folder, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
-  writeFileSync(join(folder, 'PRD.json'), document);
-  writeFileSync(join(folder, 'a.txt'), 'one\ntwo\nthree\n');
-  writeFileSync(join(folder, 'b.txt'), 'b\n');
-  git('add', '.');
-  git('commit', '-q', '-m', 'first');
-  models.set(document, folder);
-  return folder;
-}
+  execFileSync('git', args, { cwd: place.project, env: { ...place.env, ...untidied }, encoding: 'utf8' });
 
 /** Three files, one of them edited and one more made after the only commit. */
 export function makeRepository(place: Scratch, stories: readonly string[]): void {
-  cpSync(modelOf(stories), place.project, { recursive: true });
-  git(place, 'update-index', '-q', '--refresh');
+  startFrom({ 'PRD.json': prd(stories), 'a.txt': 'one\ntwo\nthree\n', 'b.txt': 'b\n' }, place.project);
   place.put('b.txt', 'b\nmine\n');
   place.put('u.txt', 'untracked\n');
 }
 
 /** Adds a line to a.txt, makes a file of its own, reports, and claims its task. */
 export const worker = [
-  'cat >/dev/null; mkdir -p made',
+  'read -r _; [ -d made ] || mkdir made',
   'echo "$RALPH_TASK" >> a.txt',
   `printf '\\033[31mred\\033[0m %s\\n' "$RALPH_TASK" > "made/$RALPH_TASK.txt"`,
   `echo '<report>{"decisions": ["keep it small"], "completed": ["wrote the file"]}</report>'`,
@@ -64,7 +31,7 @@ export const runWith = (agent: string): readonly string[] => [
   '--agent-command',
   agent,
   '--verify',
-  'test -f a.txt',
+  'file:a.txt',
   '--quiet',
 ];
 

@@ -43,7 +43,7 @@ describe('given a package of its own', () => {
     inScratch(async place => {
       makeRepository(place, ['US-001']);
       const { binary, program } = installed(place);
-      const failing = `cat >/dev/null; echo wrong > made-wrongly.txt; ${change(program)}; exit 1`;
+      const failing = `read -r _; echo wrong > made-wrongly.txt; ${change(program)}; exit 1`;
       const words = [...runWith(failing), '--rollback-after', '1', '--max-iterations', '1'];
       await place.ralph(words, { binary });
       const restored = (await place.ralph(['events', '--json'])).stdout.includes('"checkpoint.restored"');

@@ -1,13 +1,14 @@
 // What the tests of goal and prompt mode share: agents that do something else in each iteration, in a small repository.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startFrom } from '../git/template.ts';
 import { eventually, type Scratch } from './kit.ts';
-import { git, loopOf } from './repository.ts';
+import { loopOf } from './repository.ts';
 
 /** Shell words for each iteration in turn; the last ones for all that follow. */
 export const agentOf = (...turns: readonly string[]): string => {
   const cases = turns.map((turn, at) => `${at === turns.length - 1 ? '*' : at + 1}) ${turn};;`);
-  return `cat > /dev/null; case $RALPH_ITERATION in ${cases.join(' ')} esac`;
+  return `read -r _; case $RALPH_ITERATION in ${cases.join(' ')} esac`;
 };
 
 export const reports = (phase: string, completed: readonly string[], pending: readonly string[] = []): string =>
@@ -22,12 +23,7 @@ export const isAtWork = (place: Scratch, iteration: number): Promise<boolean> =>
   });
 
 export function startRepository(place: Scratch, files: Readonly<Record<string, string>> = {}): void {
-  git(place, 'init', '-q', '-b', 'main');
-  git(place, 'config', 'user.name', 'Ada');
-  git(place, 'config', 'user.email', 'ada@example.org');
-  for (const [name, text] of Object.entries({ 'README.md': '# shop\n', ...files })) place.put(name, text);
-  git(place, 'add', '.');
-  git(place, 'commit', '-q', '-m', 'first');
+  startFrom({ 'README.md': '# shop\n', ...files }, place.project);
 }
 
 /** The first `ralph …` line among the next steps that begins so, as a person would type it. */

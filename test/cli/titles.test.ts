@@ -33,7 +33,7 @@ const cases: readonly Case[] = [
 ];
 
 /** Asks about its task, so that the title stands in a question too. */
-const asks = `cat >/dev/null; echo '<escalate type="stuck"><summary>Which?</summary><question>Which one?</question></escalate>'`;
+const asks = `read -r _; echo '<escalate type="stuck"><summary>Which?</summary><question>Which one?</question></escalate>'`;
 
 const reads: readonly (readonly string[])[] = [
   ...[['status'], ['task', 'list'], ['inbox'], ['loops', 'list'], ['report'], ['explain'], ['events'], ['logs'], []],

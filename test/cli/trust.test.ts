@@ -6,7 +6,7 @@ import { binary, eventsOf, isInstalled, pinnedNode } from './kit.ts';
 import { openTerminal, quoted } from './terminal.ts';
 import { fakeClaude, inWorkshop, type Workshop } from './workshop.ts';
 
-const agentCommand = 'cat >/dev/null; echo "Task $RALPH_TASK complete"';
+const agentCommand = 'read -r _; echo "Task $RALPH_TASK complete"';
 const config = (more: object = {}): string => JSON.stringify({ agentCommand, ...more });
 const run = ['run', 'PRD.json', '--detect-checks', 'none', '--no-input'];
 
@@ -34,7 +34,7 @@ it.concurrent(
     place.put('ralph.config.json', config());
     expect(await place.ralph(['config', 'trust', '--no-input'])).toMatchObject({ code: 2 });
     const trusting = await place.ralph(['config', 'trust', '--yes']);
-    expect(trusting).toMatchObject({ code: 0, stderr: expect.stringContaining('agentCommand: "cat >/dev/null') });
+    expect(trusting).toMatchObject({ code: 0, stderr: expect.stringContaining('agentCommand: "read -r _') });
     place.put('ralph.config.json', config({ maxIterations: 3 }));
     const told = await place.ralph(run);
     expect(told.code, told.stderr).toBe(0);

@@ -156,7 +156,7 @@ const cases: readonly Case[] = [
     from: ['cli/run-host.ts'],
     async act(place) {
       makeRepository(place, ['US-1', 'US-2']);
-      const agent = 'cat >/dev/null; echo half > half.txt; echo agent at work; sleep 3600';
+      const agent = 'read -r _; echo half > half.txt; echo agent at work; sleep 3600';
       const before = withPrompt(place);
       const live = place.start(runWith(agent).filter(word => word !== '--quiet'));
       await live.says('Iteration 1');
@@ -233,7 +233,7 @@ it.each(cases)('$what: what is printed takes it back, byte for byte', ({ act }) 
 it('given a task with a refused attempt, then undo and redo leave its attempts as they were counted then', () =>
   inScratch(async place => {
     makeRepository(place, ['US-1']);
-    const agent = `cat >/dev/null; if test -f tried; then echo x > ok.txt; else echo x > tried; fi; echo "Task $RALPH_TASK complete"`;
+    const agent = `read -r _; if test -f tried; then echo x > ok.txt; else echo x > tried; fi; echo "Task $RALPH_TASK complete"`;
     const words = ['run', 'PRD.json', '--agent-command', agent, '--verify', 'test -f ok.txt', '--allow-red-start'];
     await ok(place.ralph([...words, '--quiet']));
     const shown = async () => {

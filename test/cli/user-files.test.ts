@@ -37,7 +37,7 @@ it.each([['--worktree'], ['--parallel=2']])(
   flag =>
     inScratch(async place => {
       makeRepository(place, ['US-1', 'US-2']);
-      const agent = 'cat >/dev/null; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
+      const agent = 'read -r _; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
       const words = [...runWith(agent).filter(word => word !== '--quiet'), flag];
       const before = filesOf(place);
       const told = await ok(place.ralph(words));
@@ -61,7 +61,7 @@ it('given --worktree and a PRD.json with edits of a person, then these stay, and
   inScratch(async place => {
     makeRepository(place, ['US-1']);
     place.put('PRD.json', place.read('PRD.json').replace('Story US-1', 'My story'));
-    const agent = 'cat >/dev/null; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
+    const agent = 'read -r _; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
     await ok(place.ralph([...runWith(agent), '--worktree']));
     expect(place.read('PRD.json')).toContain('My story');
     expect(passes(place)).toEqual([true]);
@@ -79,7 +79,7 @@ it('given files behind a filter, then they are committed as git add would, and n
     git(place, 'add', '.gitattributes', 'old.bin');
     git(place, 'commit', '-qm', 'filtered');
     utimesSync(join(place.project, 'old.bin'), 1, 1);
-    const agent = 'cat >/dev/null; echo new > new.bin; echo more >> old.bin; echo "Task $RALPH_TASK complete"';
+    const agent = 'read -r _; echo new > new.bin; echo more >> old.bin; echo "Task $RALPH_TASK complete"';
     const { stderr } = await ok(place.ralph(runWith(agent).filter(word => word !== '--quiet')));
     expect(stderr).not.toContain('yours');
     expect(git(place, 'show', 'HEAD:new.bin', 'HEAD:old.bin')).toBe('NEW\nOLD\nMORE\n');

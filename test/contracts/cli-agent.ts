@@ -46,6 +46,7 @@ export const plainPrices: PriceBook = {
 
 /** They come to the driver before any reader sees them: one agent with a stream and those of plain text play them for all. */
 const ofDriver: ReadonlySet<Fault> = new Set([
+  'hangs',
   'never-first-byte',
   'floods',
   'one-long-line',
@@ -95,8 +96,10 @@ const behaviours: Readonly<Record<Behaviour, string>> = {
 export function cliAgentContract(cli: AgentCli, expected: Expected): void {
   const { name } = cli;
 
+  const driverIsShown = name === 'claude' || expected.notHere === plainText ? undefined : true;
   performerContract({
     name,
+    driverIsShown,
     make: behaviour => playing(cli, behaviours[behaviour]),
     directory: scratchDirectory,
     spawns: true,
@@ -105,7 +108,7 @@ export function cliAgentContract(cli: AgentCli, expected: Expected): void {
 
   const clock = expected.reset === 'soon' ? { now: Date.now } : {};
   const make = (fault: Fault): Performer => playing(cli, fault, clock);
-  const elsewhere = name === 'claude' || expected.notHere === plainText ? new Set<Fault>() : ofDriver;
+  const elsewhere = driverIsShown ? ofDriver : new Set<Fault>();
   faultContract({ name, make, directory: scratchDirectory, elsewhere, ...expected });
 
   describe(`the adapter ${name}`, () => {

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  cpSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -19,7 +18,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Saved } from '../../src/git/checkpoints.ts';
 import { type GitCheckpointOptions, type GitCheckpoints, gitCheckpoints } from '../../src/git/git-checkpoints.ts';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import { copyRepository, openOnce, untidied } from './template.ts';
 
 export interface Repo {
   readonly root: string;
@@ -52,8 +52,7 @@ export function makeRepo(init: readonly string[] = [], commit = true): Repo {
   const isUsual = init.length === 0 && commit;
   const repo = newRepo();
   if (isUsual && model !== undefined) {
-    cpSync(model.top, repo.top, { recursive: true }); // as new as if they were written now
-    repo.git('update-index', '-q', '--refresh');
+    copyRepository(model.top, repo.top);
     return repo;
   }
   repo.git('init', '-q', '--template=', ...init); // without a dozen examples of hooks to copy
@@ -84,14 +83,10 @@ function newRepo(): Repo {
 
 export function repoAt(root: string, top: string, environment: Readonly<Record<string, string>>): Repo {
   const folder = join(root, 'ralph', 'loop', 'git');
-  const env = { ...environment, GIT_CONFIG_NOSYSTEM: '1', GIT_OPTIONAL_LOCKS: '0' };
+  const env = { ...environment, ...untidied, GIT_OPTIONAL_LOCKS: '0' };
   const git = (...args: readonly string[]) =>
     execFileSync('git', args, { cwd: top, env, encoding: 'latin1', stdio: 'pipe' });
-  const open = async () => {
-    const opened = await openRepository({ directory: top, environment });
-    if (!opened.ok) throw new Error(opened.problem);
-    return opened.repository;
-  };
+  const open = () => openOnce(top, environment);
   return {
     root,
     top,
@@ -140,7 +135,8 @@ function fileAsText(file: Buffer): string {
 }
 
 function theirsOf(top: string, git: Repo['git']): Readonly<Record<string, string>> {
-  const [folder = '', shared = ''] = git('rev-parse', '--absolute-git-dir', '--git-common-dir').split('\n');
+  const asked = lstatSync(join(top, '.git')).isFile() ? git('rev-parse', '--absolute-git-dir', '--git-common-dir') : '';
+  const [folder = '', shared = ''] = asked === '' ? [join(top, '.git'), '.git'] : asked.split('\n');
   const common = join(top, shared);
   const bytes = (path: string) => {
     try {

@@ -1,7 +1,6 @@
 // A repository of our own to work on: real git, its own home, nothing of the machine's settings.
 import { execFileSync } from 'node:child_process';
 import {
-  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,7 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openRepository, type Repository } from '../../src/git/repository.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import { openOnce, startFrom, untidied } from './template.ts';
 
 export interface Scratch {
   /** Around everything of this scratch. */
@@ -36,24 +36,6 @@ export interface Scratch {
   theirs(): Readonly<Record<string, string>>;
 }
 
-let model: string | undefined;
-
-/** Made once and copied: most tests begin with the same three files. */
-function modelOf(): string {
-  if (model !== undefined) return model;
-  model = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-scratch-')));
-  const environment = { PATH: process.env['PATH'] ?? '', HOME: model, GIT_CONFIG_NOSYSTEM: '1' };
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', args, { cwd: model, env: environment, stdio: 'pipe' });
-  git('init', '-q', '--template=', '-b', 'main'); // without a dozen examples of hooks to copy
-  for (const name of ['hooks', 'info']) mkdirSync(join(model, '.git', name));
-  appendFileSync(join(model, '.git/config'), '[user]\n\tname = Ada\n\temail = ada@example.org\n');
-  for (const name of ['a', 'b', 'c']) writeFileSync(join(model, `${name}.txt`), `${name}\n`);
-  git('add', '.');
-  git('commit', '-q', '-m', 'first');
-  return model;
-}
-
 function newRoot(): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'ralph-scratch-')));
   for (const one of ['work', 'private', 'home']) mkdirSync(join(root, one));
@@ -63,10 +45,7 @@ function newRoot(): string {
 export function scratch({ isUnborn = false } = {}): Scratch {
   const one = scratchIn(newRoot());
   if (isUnborn) one.git('init', '-q', '-b', 'main');
-  else {
-    cpSync(modelOf(), one.top, { recursive: true });
-    one.git('update-index', '-q', '--refresh');
-  }
+  else startFrom({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' }, one.top);
   return one;
 }
 
@@ -91,7 +70,7 @@ function scratchIn(root: string): Scratch {
   const gitIn = (directory: string, ...args: readonly string[]): string =>
     execFileSync('git', args, {
       cwd: directory,
-      env: environment,
+      env: { ...environment, ...untidied },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -117,11 +96,7 @@ function scratchIn(root: string): Scratch {
       return execFileSync('git', ['write-tree'], raw).trim();
     },
     dirty: (...paths) => writeFileSync(join(folder, 'dirty'), paths.map(path => `${path}\0`).join(''), 'latin1'),
-    async open() {
-      const opened = await openRepository({ directory: top, environment });
-      if (!opened.ok) throw new Error(opened.problem);
-      return opened.repository;
-    },
+    open: () => openOnce(top, environment),
     theirs: () => ({
       index: git('ls-files', '--stage', '-z'),
       refs: git('for-each-ref'),

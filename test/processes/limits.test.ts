@@ -12,7 +12,7 @@ describe.each(kinds)('a process that takes too much, contained by %s', only => {
   const less = only === undefined ? {} : { containment: only };
 
   it('is killed with all that it started when these are too many (F30)', async () => {
-    const order = orderFor('forks-storm', { ...less, args: ['60'], limits: { processesMax: 20 } });
+    const order = orderFor('forks-storm', { ...less, args: ['30'], limits: { processesMax: 20 } });
     const { exit } = await tell(order);
     expect(exit).toMatchObject({ ...byUs, cause: 'processes' });
     expect(exit.reaped).toBeGreaterThan(20);

@@ -19,12 +19,13 @@ import type { Event } from '../../src/core/event.ts';
 import { eventsOf } from '../../src/engine/replay.ts';
 import type { Verified } from '../../src/ledger/ledger.ts';
 import { hosted } from '../cli/hosts.ts';
+import { homeWithProbes } from '../processes/probes.ts';
 
 export const agentPath = (name: string): string => resolve(import.meta.dirname, '../fixtures/agents', name);
 const program = resolve(import.meta.dirname, '../../dist/ralph.cjs');
 
 /** Every story file that is there must be whole. */
-const workCheck = 'for file in work/*.txt; do grep -q "is finished$" "$file" || exit 1; done';
+const workCheck = 'for file in work/*.txt; do read -r id rest <"$file" && [ "$rest" = "is finished" ] || exit 1; done';
 
 export interface Ended {
   readonly code: number | null;
@@ -97,6 +98,7 @@ export function makeStage(stories = 5, folder?: string): Stage {
   const started: ChildProcess[] = [];
   const environment = { PATH: process.env['PATH'] ?? '', HOME: root, RALPH_HOME: home };
   const ralph = (words: readonly string[], options: RunOptions = {}): Running => {
+    homeWithProbes(home);
     const running = start([...(options.before ?? []), process.execPath, options.program ?? program, ...words], {
       directory: options.directory ?? project,
       env: { ...environment, ...options.env },

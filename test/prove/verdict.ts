@@ -100,7 +100,7 @@ export async function checkFinished(stage: Stage, stories: number, documentText:
     );
   }
   await checkNobodyLeft(stage, records);
-  const { code, output } = await stage.ralph(['audit', 'verify']).ended;
+  const { code, output } = await stage.warm(['audit', 'verify']);
   hold(code === 0, 'ralph audit verify holds', output);
   return record!;
 }

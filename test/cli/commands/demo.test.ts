@@ -63,38 +63,37 @@ function showsItWithoutUndo(told: Told, why: string): void {
 }
 
 describe('ralph demo', () => {
-  for (const flags of [['--fast'], []]) {
-    it.concurrent(`ralph demo ${flags.join(' ')} shows the whole tour and removes it`, () =>
-      inScratch(async place => {
-        const told = await place.ralph(['demo', ...flags]);
-        showsTheTour(told);
-        expect(told.stderr.match(/US-00\d: \d files committed \([0-9a-f]{12}\)/g)).toHaveLength(4);
-        expect(told.stderr).toMatch(
-          /iteration 5 failed: .*\n.*Iteration 6: US-003 .*\n.*iteration 6 failed: .*\n.*checkpoint \d restored, 1 file put back.*2 errors in a row.*\n {2}demo: a rollback: /,
-        );
-        expect(told.stderr).toMatch(/cost {2}█+░+ {2}\$0\.27 of \$0\.50/);
-        expect(told.stderr).toMatch(/\n {2}ralph diff .*\n {2}ralph undo /);
-        expect(told.stdout).toBe(
-          'Done: 4 of 4 tasks done, 8 iterations, $0.27; 3 proven, 1 with checks still green.\n',
-        );
-        leavesNothing(place);
-      }));
-  }
+  const tour = (place: Scratch, flags: readonly string[], PATH: string) =>
+    place.ralph(['demo', ...flags], { env: { PATH } }).then(told => {
+      showsTheTour(told);
+      expect(told.stderr.match(/US-00\d: \d files committed \([0-9a-f]{12}\)/g)).toHaveLength(4);
+      expect(told.stderr).toMatch(
+        /iteration 5 failed: .*\n.*Iteration 6: US-003 .*\n.*iteration 6 failed: .*\n.*checkpoint \d restored, 1 file put back.*2 errors in a row.*\n {2}demo: a rollback: /,
+      );
+      expect(told.stderr).toMatch(/cost {2}█+░+ {2}\$0\.27 of \$0\.50/);
+      expect(told.stderr).toMatch(/\n {2}ralph diff .*\n {2}ralph undo /);
+      expect(told.stdout).toBe('Done: 4 of 4 tasks done, 8 iterations, $0.27; 3 proven, 1 with checks still green.\n');
+      leavesNothing(place);
+      return told.stderr.slice(told.stderr.indexOf('What next')).split('\n').slice(1);
+    });
 
-  it.concurrent('what it names next can be typed: where ralph is not on PATH, the line that puts it there stands first', () =>
+  it.concurrent('shows the whole tour and removes it; what it names next can be typed, first of all how ralph comes onto PATH', () =>
     inScratch(async place => {
-      const next = (stderr: string) => stderr.slice(stderr.indexOf('What next')).split('\n').slice(1);
-      const told = next((await place.ralph(['demo', '--fast'])).stderr);
+      const told = await tour(place, ['--fast'], systemPath);
       const [line = ''] = told;
       const typed = ['-c', `${line}\nralph --version`];
       expect(execFileSync('sh', typed, { env: { PATH: systemPath }, encoding: 'utf8' })).toMatch(/^\d+\.\d+\.\d+\n$/);
       for (const named of told.flatMap(one => /^ {2}(\/\S+\.md) +#/.exec(one)?.[1] ?? []))
         expect(existsSync(named)).toBe(true);
+    }));
+
+  it.concurrent('shows it as slowly as people read; where ralph is on PATH, nothing is said of that', () =>
+    inScratch(async place => {
       const folder = join(place.root, 'with-ralph');
       mkdirSync(folder);
       symlinkSync(join(repository, 'bin', 'ralph'), join(folder, 'ralph'));
-      const PATH = `${folder}${delimiter}${systemPath}`;
-      expect(next((await place.ralph(['demo', '--fast'], { env: { PATH } })).stderr)[0]).toMatch(/^ {2}ralph doctor/);
+      const [first] = await tour(place, [], `${folder}${delimiter}${systemPath}`);
+      expect(first).toMatch(/^ {2}ralph doctor/);
     }));
 
   it.concurrent('its commits are in a repository of its own, under a name of its own, until Ctrl-C removes it all', () =>

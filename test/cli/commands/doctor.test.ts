@@ -90,7 +90,7 @@ describe('ralph doctor', () => {
 describe('confinement', () => {
   const works = confinementKind() !== 'none' && isInstalled('git');
   const snoops =
-    'cat >/dev/null; ls "$RALPH_TEST_HOME" >seen-home; echo evil >.git/hooks/pre-commit; echo evil >>.git/config; echo Task US-001 complete';
+    'read -r _; ls "$RALPH_TEST_HOME" >seen-home; echo evil >.git/hooks/pre-commit; echo evil >>.git/config; echo Task US-001 complete';
 
   async function snoop(place: Scratch, ...flags: readonly string[]) {
     place.put('PRD.json', prd());

@@ -49,7 +49,7 @@ describe('a loop that is over', () => {
     (flag, how) =>
       inScratch(async place => {
         makeRepository(place, ['US-1', 'US-2']);
-        const agent = 'cat >/dev/null; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
+        const agent = 'read -r _; echo x > "$RALPH_TASK.txt"; echo "Task $RALPH_TASK complete"';
         await ok(place.ralph([...runWith(agent), flag]));
         if (how === 'merged') git(place, 'merge', '-q', 'ralph/shop');
         const { stderr } = await ok(place.ralph(rm('--confirm', 'shop')));

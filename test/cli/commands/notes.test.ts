@@ -17,7 +17,9 @@ async function run(place: Scratch, cwd = place.project): Promise<string> {
   const agent = `cat > ${seen}; echo more >> made; cat ${words}`;
   writeFileSync(join(cwd, 'PRD.json'), prd());
   const manner = { cwd };
-  await ok(place.ralph(['run', 'PRD.json', '--agent-command', agent, '--verify', 'true', '--new', '--yes'], manner));
+  await ok(
+    place.ralph(['run', 'PRD.json', '--agent-command', agent, '--verify', 'file:PRD.json', '--new', '--yes'], manner),
+  );
   return execFileSync('cat', [seen], { encoding: 'utf8' });
 }
 const show = async (place: Scratch) =>
@@ -36,7 +38,7 @@ describe('given a loop that found something out', () => {
       const { text } = await show(place);
       expect(text).toContain('- Decision: Prices are integers because of rounding; token');
       expect(text).toContain('- Obstacle (resolved): port 5432 is taken (US-001)');
-      expect(text).toContain('- Check that passed: true');
+      expect(text).toContain('- Check that passed: file:PRD.json');
       expect(text).not.toContain(secret);
       const tree = join(place.root, 'other');
       git('worktree', 'add', '-q', tree);

@@ -238,7 +238,7 @@ R*) found 99;;`,
 
 /** It says what codex says around one message. */
 const fakeCodex = `#!/bin/sh
-cat >/dev/null
+read -r _
 cat <<'END'
 {"type":"thread.started","thread_id":"t1"}
 {"type":"turn.started"}

@@ -65,7 +65,7 @@ describe('given a loop whose last iterations left nothing in the files', () => {
       const asking = `if [ "$RALPH_TASK" = US-004 ]; then echo thinking; exit; fi; `;
       const agent = `${worker.replace('; ', `; ${refused}${asking}`)}`;
       const check = '! test -e half.txt';
-      const words = runWith(agent).map(word => (word === 'test -f a.txt' ? check : word));
+      const words = runWith(agent).map(word => (word === 'file:a.txt' ? check : word));
       expect((await place.ralph([...words, '--max-attempts', '1', '--no-input'])).code).toBe(5);
       expect([place.read('a.txt').includes('US-002'), filesOf(place)['half.txt']]).toEqual([true, undefined]);
 
