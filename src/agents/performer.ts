@@ -1,7 +1,10 @@
 // The port to whatever does an iteration: a coding agent or an action.
 import type { LimitWindow, Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
+import type { ReportRefusal } from '../core/decide/tool-reports.ts';
 import type { Order } from '../core/task.ts';
+import type { ToolReport } from '../messages/tool-reports.ts';
+import type { Fields } from '../text/fields.ts';
 
 /** One iteration's work order. Everything a performer may know is in here. */
 export interface Assignment {
@@ -35,6 +38,16 @@ export interface Assignment {
    * once, by actions with effects only. `repeatable`: doing it twice is as good as once.
    */
   readonly intend?: (repeatable: boolean) => Promise<boolean>;
+  /** For an agent that can call tools of ours; absent: none is wanted. */
+  readonly desk?: Desk;
+}
+
+/** What an agent may ask and report while it works, beside its last message. It answers for its own iteration alone. */
+export interface Desk {
+  /** As things stand now; undefined: the iteration is over. */
+  ask(about: 'task' | 'handoff' | 'budget'): Fields | undefined;
+  /** Undefined: it is recorded, durably. */
+  report(report: ToolReport): Promise<ReportRefusal | undefined>;
 }
 
 /** A word to a working performer: from a person, or a nudge of ours. */
@@ -48,6 +61,15 @@ export interface Note {
 export interface Notes {
   /** For one listener; what came before it is given to it at once. */
   listen(listener: (note: Note) => void): void;
+}
+
+/** A server of tools (MCP) over the desk of one iteration, as its agent starts it; closed with the iteration. */
+export interface ToolServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Which iteration it is, and the proof that it may speak for it. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
 }
 
 export type Activity =
@@ -84,6 +106,8 @@ export interface PerformerAbilities {
   readonly resume: boolean;
   readonly interactive: boolean;
   readonly usage: boolean;
+  /** Its agent can call tools of ours. */
+  readonly tools?: true | undefined;
 }
 
 /**

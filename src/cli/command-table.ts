@@ -677,6 +677,14 @@ export const commands: readonly CommandRow[] = [
     load: () => import('./commands/hook-stop.ts'),
   },
   {
+    usage: 'mcp serve',
+    summary: 'the loops of this machine as tools for another program (MCP): look, pause, say something; never decide',
+    examples: ['claude mcp add ralph -- ralph mcp serve'],
+    printsNoJson: 'it speaks MCP on standard output',
+    changes: true,
+    load: () => import('./commands/mcp-serve.ts'),
+  },
+  {
     usage: 'audit verify [loop]',
     summary: 'prove the hash chain of a loop, or of every loop on this machine, and name the first bad event',
     options: [json],

@@ -1,6 +1,7 @@
 // The state of a loop at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
 import type { Phase, Report } from '../messages/report.ts';
+import type { ToolReport } from '../messages/tool-reports.ts';
 import type {
   Because,
   CheckpointMark,
@@ -46,6 +47,8 @@ export interface LiveIteration
   readonly documentHash?: string;
   /** The last event about it: so long it worked at least. */
   readonly aliveAt?: number;
+  /** What it reported by tools, oldest first; of claims the last one. */
+  readonly reports?: readonly ToolReport[];
   /** Its effect may have happened. */
   readonly intended?: { readonly key: string; readonly repeatable: boolean };
 }
@@ -483,7 +486,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 14;
+export const stateVersion = 15;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

@@ -36,7 +36,7 @@ export interface Visit {
 
 class LoopRun {
   private readonly book: Recorder;
-  private readonly intents = new Map<number, (stored: boolean) => void>();
+  private readonly waiters = new Map<Input, (stored: boolean) => void>();
   private readonly running = new Map<string, AbortController>();
   private readonly inbox: Input[] = [];
   private readonly board = new NoteBoard();
@@ -161,7 +161,8 @@ class LoopRun {
       state: this.state,
       post: this.post,
       board: this.board,
-      intend: this.intend,
+      stored: this.stored,
+      stateNow: () => this.state,
       anchor: { sequence: this.book.seq, hash: this.book.hash },
       proven: this.proven,
       refuse: (problems: readonly Problem[]): void => {
@@ -272,17 +273,15 @@ class LoopRun {
 
   private async record(raw: Input, takes?: number): Promise<void> {
     const stored = !this.failure && (await this.book.record(raw, takes));
-    if (raw.type === 'intended') this.intents.get(raw.iteration)?.(stored);
+    this.waiters.get(raw)?.(stored);
+    this.waiters.delete(raw);
   }
 
-  /** An action waits here until its intent is durable: false means that it must not act. */
-  private readonly intend = (iteration: number, repeatable: boolean): Promise<boolean> =>
+  /** An action waits here until its intent is durable: false means that it must not act. So does a report of an agent. */
+  private readonly stored = (input: Input): Promise<boolean> =>
     new Promise(done => {
-      this.intents.set(iteration, stored => {
-        this.intents.delete(iteration);
-        done(stored);
-      });
-      this.post({ type: 'intended', iteration, repeatable });
+      this.waiters.set(input, done);
+      this.post(input);
     });
 }
 

@@ -1,13 +1,15 @@
 // Supervision of one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
 
-import { type Activity, type Assignment, stopReasonOf } from '../agents/performer.ts';
+import { type Activity, type Assignment, type Desk, stopReasonOf } from '../agents/performer.ts';
 import { keyOf } from '../core/decide/actions.ts';
+import { refusalOfReport } from '../core/decide/tool-reports.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Performed } from '../core/input.ts';
-import { type LiveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
+import { type LiveIteration, liveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
+import { redactDeep } from '../secrets/redactor.ts';
 import { takeCharacters } from '../text/text.ts';
 import { documentAfter } from './document.ts';
 import { directoryOf, type EffectContext, type Engine, noGit } from './engine.ts';
@@ -140,17 +142,33 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
   };
 }
 
+/** What an agent asks is answered by the state as it is then; what it reports is recorded before it hears so. */
+function deskOf({ engine, state, stored, stateNow }: EffectContext, live: LiveIteration): Desk | undefined {
+  const { desk, clock } = engine;
+  const { iteration } = live;
+  if (desk?.isFor(state, live) !== true) return undefined;
+  return {
+    ask(about) {
+      const now = stateNow();
+      const own = liveIteration(now, iteration);
+      return own && redactDeep(desk.answers(now, own, clock.now())[about], engine.redact);
+    },
+    async report(report) {
+      const refusal = refusalOfReport(stateNow(), iteration, report);
+      if (refusal !== undefined) return refusal;
+      return (await stored({ type: 'reported', iteration, report })) ? undefined : { why: 'iteration-over' };
+    },
+  };
+}
+
 async function forkTrouble({ forks }: Engine, task: string): Promise<string | undefined> {
   if (forks === undefined) return noGit.problem;
   const fork = await forks.fork(task);
   return fork.ok ? undefined : fork.problem;
 }
 
-export async function supervise(
-  { engine, state, post, board, intend, leave }: EffectContext,
-  live: LiveIteration,
-  stop: AbortSignal,
-): Promise<void> {
+export async function supervise(context: EffectContext, live: LiveIteration, stop: AbortSignal): Promise<void> {
+  const { engine, state, post, board, stored, leave } = context;
   const { iteration, task } = live;
   const performer = engine.performers[live.performer];
   const say = (performed: Performed): void =>
@@ -168,7 +186,8 @@ export async function supervise(
   const assignment: Assignment = {
     ...order,
     notes: channel.notes,
-    intend: (repeatable: boolean) => intend(iteration, repeatable),
+    intend: (repeatable: boolean) => stored({ type: 'intended', iteration, repeatable }),
+    desk: isInteractive ? undefined : deskOf(context, live),
   };
   // What goes into the system prompt is kept with the rest: together they are what the agent was told.
   const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');
