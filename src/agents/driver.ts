@@ -11,7 +11,7 @@ import type { Failure } from '../core/failure.ts';
 import { openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
 import { type OutputEvent, splitLines, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
-import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader } from './agent.ts';
+import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader, ToolOrder } from './agent.ts';
 import { failureOf, plausibleReset } from './failures.ts';
 import { performAtTerminal } from './interactive.ts';
 import { fullPrompt, iterationEnvironment } from './launch.ts';
@@ -60,7 +60,7 @@ export const usualTimers = {
 export function cliAgent(cli: AgentCli, options: CliAgentOptions): Performer {
   return {
     name: options.name,
-    can: { ...cli.can, tools: takesTools(cli, options) || undefined },
+    can: takesTools(cli, options) ? { ...cli.can, tools: true } : cli.can,
     perform: (assignment, stop) => perform(cli, options, assignment, stop),
   };
 }
@@ -180,17 +180,9 @@ function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assign
   };
 }
 
-function withTools(
-  cli: AgentCli,
-  launch: Launch,
-  { folder }: LaunchOrder,
-  tools: ToolServer | NoTools,
-  visible: Readonly<Record<string, string>>,
-): Launch {
-  if (cli.withTools === undefined || !('command' in tools)) return launch;
-  const { command, args, environment } = tools;
-  const more = cli.withTools(launch, { command, args, environment, folder, visible });
-  return { ...more, environment: { ...more.environment, ...environment } };
+function withTools(cli: AgentCli, launch: Launch, order: ToolOrder): Launch {
+  const more = cli.withTools?.(launch, order) ?? launch;
+  return { ...more, environment: { ...more.environment, ...order.environment } };
 }
 
 /** The folder is made only when something is to lie in it. A text says why it could not be. */
@@ -201,7 +193,9 @@ function prepare(
   tools: ToolServer | NoTools,
 ): Launch | string {
   try {
-    const launch = withTools(cli, cli.launch(order), order, tools, visible);
+    const alone = cli.launch(order);
+    const hasTools = 'command' in tools;
+    const launch = hasTools ? withTools(cli, alone, { ...tools, folder: order.folder, visible }) : alone;
     const prompt = order.openingPrompt === undefined ? {} : { [promptFile]: order.prompt };
     const files = { ...launch.files, ...prompt };
     const { linked = {} } = launch;

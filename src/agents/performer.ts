@@ -1,9 +1,9 @@
 // The port to whatever does an iteration: a coding agent or an action.
+
 import type { LimitWindow, Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
-import type { ReportRefusal } from '../core/decide/tool-reports.ts';
 import type { Order } from '../core/task.ts';
-import type { ToolReport } from '../messages/tool-reports.ts';
+import type { ReportRefusal, ToolReport } from '../messages/tool-reports.ts';
 import type { Fields } from '../text/fields.ts';
 
 /** One iteration's work order. Everything a performer may know is in here. */

@@ -1,7 +1,6 @@
 // The state of a loop at one moment: bounded by its tasks and performers, never by the number of its iterations.
 
 import type { Phase, Report } from '../messages/report.ts';
-import type { ToolReport } from '../messages/tool-reports.ts';
 import type {
   Because,
   CheckpointMark,
@@ -47,8 +46,7 @@ export interface LiveIteration
   readonly documentHash?: string;
   /** The last event about it: so long it worked at least. */
   readonly aliveAt?: number;
-  /** What it reported by tools, oldest first; of claims the last one. */
-  readonly reports?: readonly ToolReport[];
+  readonly reports?: readonly EventOf<'iteration.reported'>['report'][]; // by tools, oldest first; of claims the last one
   /** Its effect may have happened. */
   readonly intended?: { readonly key: string; readonly repeatable: boolean };
 }
@@ -138,8 +136,7 @@ export const nothingReported: Reported = { items: [], isPlanned: false, silent: 
 
 export interface Breaker {
   readonly failures: number;
-  /** Times it opened since the last success. */
-  readonly openings: number;
+  readonly openings: number; // since the last success
   readonly openUntil?: number;
 }
 

@@ -71,7 +71,8 @@ export async function serve<Whose extends Role>(order: ServeOrder<Whose>): Promi
 /** A tool of the other role is there, but not for this one: no token and no word changes that. */
 function unavailable(name: string, role: Role): ToolProblem {
   const other = tools.find(one => one.name === name);
-  if (other === undefined) return { kind: 'unknown-tool', message: `There is no tool ${JSON.stringify(name.slice(0, 100))}.` };
+  if (other === undefined)
+    return { kind: 'unknown-tool', message: `There is no tool ${JSON.stringify(name.slice(0, 100))}.` };
   const whose = role === 'agent' ? 'a person, never for an agent in its iteration' : 'an agent in its iteration';
   return { kind: 'not-your-role', message: `The tool ${name} is for ${whose}.` };
 }

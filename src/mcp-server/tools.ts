@@ -8,7 +8,12 @@ export type Role =
 
 /** The part of JSON Schema that the table uses. */
 type Schema =
-  | { readonly type: 'string'; readonly description?: string; readonly maxLength?: number; readonly enum?: readonly string[] }
+  | {
+      readonly type: 'string';
+      readonly description?: string;
+      readonly maxLength?: number;
+      readonly enum?: readonly string[];
+    }
   | { readonly type: 'integer'; readonly description?: string; readonly minimum?: number; readonly maximum?: number }
   | { readonly type: 'boolean'; readonly description?: string }
   | { readonly type: 'array'; readonly description?: string; readonly items: Schema; readonly maxItems?: number }
@@ -34,7 +39,10 @@ const text = <const Description extends string>(description: Description, maxLen
   ({ type: 'string', description, maxLength }) as const;
 const texts = <const Description extends string>(description: Description) =>
   ({ type: 'array', description, items: { type: 'string', maxLength: 300 }, maxItems: 50 }) as const;
-const object = <const Properties extends Readonly<Record<string, Schema>>, const Required extends keyof Properties & string>(
+const object = <
+  const Properties extends Readonly<Record<string, Schema>>,
+  const Required extends keyof Properties & string,
+>(
   properties: Properties,
   ...required: readonly Required[]
 ) => ({ type: 'object', properties, required, additionalProperties: false }) as const;
@@ -47,7 +55,8 @@ export const tools = [
     name: 'get_task',
     role: 'agent',
     looks: true,
-    description: 'Your task in this iteration: its id, its criteria with their numbers, and why its last claim was refused.',
+    description:
+      'Your task in this iteration: its id, its criteria with their numbers, and why its last claim was refused.',
     input: nothing,
   },
   {
@@ -124,7 +133,12 @@ export const tools = [
         type: { type: 'string', enum: ['stuck', 'deviation'] },
         summary: text('One line.', 200),
         context: text('What you were doing, what you found, what you tried.', 2_000),
-        options: { type: 'array', items: { type: 'string', maxLength: 300 }, maxItems: 9, description: 'Ways forward.' },
+        options: {
+          type: 'array',
+          items: { type: 'string', maxLength: 300 },
+          maxItems: 9,
+          description: 'Ways forward.',
+        },
         question: text('The question to answer.', 500),
       },
       'type',
@@ -190,7 +204,11 @@ export const tools = [
     name: 'nudge',
     role: 'operator',
     description: 'Say something to the agent at work, else to the next one: guidance, as ralph tell gives it.',
-    input: object({ loop, text: text('What it shall know.', 10_000), task: text('Only for this task.', 200) }, 'loop', 'text'),
+    input: object(
+      { loop, text: text('What it shall know.', 10_000), task: text('Only for this task.', 200) },
+      'loop',
+      'text',
+    ),
   },
 ] as const satisfies readonly ToolRow[];
 

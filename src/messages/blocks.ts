@@ -198,7 +198,14 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
 }
 
 /** A question that was asked in fields of its own, in the same bounds. */
-export const question = ({ type, summary, context, options, question: asked, attached }: EscalateBlock): EscalateBlock => {
+export const question = ({
+  type,
+  summary,
+  context,
+  options,
+  question: asked,
+  attached,
+}: EscalateBlock): EscalateBlock => {
   const fit = (text: string, max: number): string => takeCharacters(stripControls(text).trim(), max);
   return {
     type,

@@ -23,6 +23,16 @@ export type ToolReport =
   /** A part of its account: what is done and left, an obstacle, a decision. */
   | { readonly type: 'account'; readonly report: Report };
 
+/** Why a report is not taken. */
+export type ReportRefusal =
+  /** Its iteration is over, or is to end: whatever is said now comes too late. */
+  | { readonly why: 'iteration-over' }
+  | { readonly why: 'too-many-reports'; readonly most: number }
+  | { readonly why: 'other-task'; readonly task: string }
+  | { readonly why: 'no-such-criterion'; readonly criteria: number }
+  /** By their numbers. */
+  | { readonly why: 'criteria-without-evidence'; readonly missing: readonly number[] };
+
 const evidenceCharsMax = 500;
 const summaryCharsMax = 300;
 
@@ -63,7 +73,7 @@ const typed = <Type extends ToolReport['type']>(reports: readonly ToolReport[], 
   reports.filter((one): one is Extract<ToolReport, { type: Type }> => one.type === type);
 
 /** The claim that stands: the last one. */
-export const claimIn = (reports: readonly ToolReport[] = []) => typed(reports, 'done').at(-1);
+const claimIn = (reports: readonly ToolReport[] = []) => typed(reports, 'done').at(-1);
 
 /** Of several questions the first is asked, and the others go with it: none is lost. */
 function asked(reports: readonly ToolReport[], inWords: EscalateBlock | undefined): EscalateBlock | undefined {

@@ -1,12 +1,24 @@
 // Answers to what an agent asks about its iteration while it works: its task, the handoff, what is left of the limits.
 
 import { continuationPrompt } from '../core/handoff.ts';
-import { activeMsAt, attemptsMaxOf, countedUsdMicros, isSingleTask, type LiveIteration, type State, totalTokens } from '../core/state.ts';
+import {
+  activeMsAt,
+  attemptsMaxOf,
+  countedUsdMicros,
+  isSingleTask,
+  type LiveIteration,
+  type State,
+  totalTokens,
+} from '../core/state.ts';
 import { findTask, progress } from '../core/task.ts';
 import { isoTime } from '../text/format.ts';
 
 /** What is used of a limit; without one nothing bounds it. */
-const against = (used: number, most: number | null) => ({ used, most, left: most === null ? null : Math.max(0, most - used) });
+const against = (used: number, most: number | null) => ({
+  used,
+  most,
+  left: most === null ? null : Math.max(0, most - used),
+});
 
 const dollars = (usdMicros: number): number => usdMicros / 1_000_000;
 const minutes = (ms: number): number => Math.round(ms / 6_000) / 10;
@@ -55,7 +67,9 @@ export const desk = {
   },
   answers: (state: State, live: LiveIteration, now: number) => ({
     task: taskAnswer(state, live),
-    handoff: { text: continuationPrompt(state, live.task) || 'This is the first iteration: nobody has worked before you.' },
+    handoff: {
+      text: continuationPrompt(state, live.task) || 'This is the first iteration: nobody has worked before you.',
+    },
     budget: budgetAnswer(state, live, now),
   }),
 };

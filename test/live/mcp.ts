@@ -17,7 +17,10 @@ const withOwn = (text: string | undefined, name: string, server: object): string
 };
 
 const ownSettings: Readonly<Record<string, (files: Stage['files']) => Stage['files']>> = {
-  claude: files => ({ ...files, '.claude.json': withOwn(files['.claude.json'], 'mcpServers', ownServer) }),
+  claude: files => ({
+    ...files,
+    '.claude.json': withOwn(files['.claude.json'], 'mcpServers', { ...ownServer, alwaysLoad: true }),
+  }),
   codex: files => ({
     ...files,
     '.codex/config.toml': `${files['.codex/config.toml']}[mcp_servers.mine]\ncommand = "${ownServer.command}"\nargs = ${JSON.stringify(ownServer.args)}\n`,
@@ -39,7 +42,7 @@ const ownSettings: Readonly<Record<string, (files: Stage['files']) => Stage['fil
 const call = ({ tools }: Asked, name: string, given: Readonly<Record<string, unknown>>): Step => {
   const tool = tools.find(one => one.name.endsWith(name));
   assert.ok(tool, `no tool ${name} among ${tools.map(one => one.name).join(', ')}`);
-  return { call: { name: tool.name, arguments: given } };
+  return { call: { name: tool.name, namespace: tool.namespace, arguments: given } };
 };
 
 const evidence = [{ criterion: 1, evidence: 'the file ends with the words that are asked for' }];
@@ -83,8 +86,14 @@ const reports: Scenario = {
     );
     assert.ok(all(events, 'signal.read').every(({ accepted, because }) => accepted && because.includes('evidence')));
     const offered = new Set(place.mock.work().flatMap(({ asked }) => asked.tools.map(one => one.name)));
-    assert.ok([...offered].some(name => name.endsWith('append_line')), 'the user has their own server still');
-    assert.ok(![...offered].some(name => /nudge|list_inbox|pause/.test(name)), 'nothing that a person may do is offered');
+    assert.ok(
+      [...offered].some(name => name.endsWith('append_line')),
+      'the user has their own server still',
+    );
+    assert.ok(
+      ![...offered].some(name => /nudge|list_inbox|pause/.test(name)),
+      'nothing that a person may do is offered',
+    );
   },
 };
 
@@ -93,7 +102,7 @@ const none: Scenario = {
   fits: ({ name }) => name === 'claude',
   async run(stand) {
     const place = await stand.place({ model: ({ tools }) => ({ text: tools.map(one => one.name).join(' ') }) });
-    await assertExit(place.run(['--no-mcp', '--max-iterations', '1']).ended, 6);
+    await assertExit(place.run(['--no-mcp', '--max-iterations', '1']).ended, 3);
     const offered = place.mock.work().flatMap(({ asked }) => asked.tools.map(one => one.name));
     assert.ok(offered.length > 0 && !offered.some(name => name.includes('report_done')));
   },

@@ -1,7 +1,17 @@
 // Codex: one turn of `codex exec --json` with the prompt on stdin; it names no model and no cost, and errors are words.
 
 import { detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, OwnPlace, Reader, StreamProblem, ToolOrder } from '../agent.ts';
+import type {
+  Account,
+  AgentCli,
+  AgentEvent,
+  Launch,
+  LaunchOrder,
+  OwnPlace,
+  Reader,
+  StreamProblem,
+  ToolOrder,
+} from '../agent.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
 import { tokensIn, withoutCache } from '../usage.ts';

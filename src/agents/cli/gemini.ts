@@ -81,7 +81,7 @@ function withTools(launch: Launch, { command, args, folder, visible, ...order }:
   return {
     ...launch,
     files: { ...launch.files, [`${extensions}/ralph/gemini-extension.json`]: JSON.stringify(extension) },
-    linked: { [own]: `${home}/.gemini`, [extensions]: `${home}/.gemini/extensions` },
+    linked: { home, [own]: `${home}/.gemini`, [extensions]: `${home}/.gemini/extensions` },
     environment: { ...launch.environment, GEMINI_CLI_HOME: `${folder}/home` },
   };
 }

@@ -6,7 +6,6 @@ import type { LiveIteration, State } from '../../core/state.ts';
 import { sha256Of } from '../../engine/checkpoints.ts';
 import { directoryOf } from '../../engine/engine.ts';
 import { putView } from '../../engine/publish.ts';
-import { desk, toolsSection } from '../../modes/desk.ts';
 import { refuseChangedConfig } from '../actions.ts';
 import { isConfined, readOnlyWords } from '../agents/process-limits.ts';
 import { buildEngine, type Engine, loopFolder } from '../app.ts';
@@ -52,6 +51,7 @@ export async function engineFor(
   });
   // A session is neither confined nor started by us.
   if (isVisit) return engine;
+  const { desk, toolsSection } = await import('../../modes/desk.ts');
   const tools = config.noMcp || config.interactive ? undefined : desk;
   const told: Told = (state, live) => [
     readOnlyWords(config.sandbox, directory),

@@ -1,6 +1,15 @@
 // `ralph diff` and `ralph checkpoint diff`: what a loop has changed, as a patch or as counts of lines.
+
+import {
+  ofIteration,
+  type PatchSpan,
+  patchBytesMax,
+  sinceStart,
+  spanBetween,
+  spanOf,
+  spanWords,
+} from '../../app/loops/diff.ts';
 import { presentRow } from '../../app/restore.ts';
-import { ofIteration, type PatchSpan, patchBytesMax, sinceStart, spanBetween, spanOf, spanWords } from '../../app/loops/diff.ts';
 import type { CheckpointedLoop } from '../../app/rewind.ts';
 import { allTasks } from '../../core/task.ts';
 import { columnsOf, padColumns } from '../../text/columns.ts';

@@ -7,7 +7,8 @@ import type { Context } from '../context.ts';
 export async function execute(context: Context): Promise<number> {
   const { directory, by } = context;
   const deeds = operatorDeeds({ loops: () => context.loops({ write: true }), directory, by: `${by} (mcp)` });
-  if (process.stdin.isTTY) context.say('This waits for a program that speaks MCP; Ctrl-C ends it. See docs/guides/mcp.md.');
+  if (process.stdin.isTTY)
+    context.say('This waits for a program that speaks MCP; Ctrl-C ends it. See docs/guides/mcp.md.');
   const { closed } = await serve({
     role: 'operator',
     deeds,

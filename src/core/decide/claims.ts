@@ -198,7 +198,9 @@ interface Claimed {
 
 const doneClaim = ({ done, isByTool }: Signals, task: string): Claimed | undefined => {
   if (!done) return undefined;
-  const how = isByTool ? `it reported with evidence that ${task} is done` : `a line of its own says that ${task} is complete`;
+  const how = isByTool
+    ? `it reported with evidence that ${task} is done`
+    : `a line of its own says that ${task} is complete`;
   return { signal: 'done', because: how };
 };
 

@@ -197,6 +197,10 @@ function refusedClaims(ending: Ending): readonly NewEvent[] {
   }
   if (signals.done && outcome === 'failed')
     events.push(refuse(ending, 'done', task, 'the agent failed, so what it said does not count'));
+  if (signals.isByTool && outcome === 'interrupted')
+    events.push(
+      refuse(ending, 'done', task, 'it was interrupted before it had ended, so what it reported does not count'),
+    );
   if (signals.done && outcome === 'handed-off') {
     const because = 'it was interrupted before it had finished, so what it said does not count';
     events.push(refuse(ending, 'done', task, because));

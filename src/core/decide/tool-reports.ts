@@ -1,19 +1,10 @@
 // Reports by tools: which of them cannot be meant and are refused at once, and how one that is taken is recorded.
 
-import { boundedReport, type ToolReport } from '../../messages/tool-reports.ts';
+import { boundedReport, type ReportRefusal, type ToolReport } from '../../messages/tool-reports.ts';
 import type { NewEvent } from '../event.ts';
 import type { InputOf } from '../input.ts';
 import { liveIteration, type State } from '../state.ts';
 import { findTask } from '../task.ts';
-
-export type ReportRefusal =
-  /** Its iteration is over, or is to end: whatever is said now comes too late. */
-  | { readonly why: 'iteration-over' }
-  | { readonly why: 'too-many-reports'; readonly most: number }
-  | { readonly why: 'other-task'; readonly task: string }
-  | { readonly why: 'no-such-criterion'; readonly criteria: number }
-  /** By their numbers. */
-  | { readonly why: 'criteria-without-evidence'; readonly missing: readonly number[] };
 
 /** Of one iteration: what it says must not make the state grow without a bound. */
 const reportsMax = 100;
