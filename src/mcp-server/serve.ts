@@ -63,6 +63,7 @@ export async function serve<Whose extends Role>(order: ServeOrder<Whose>): Promi
 
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   order.input.once('close', resolve).once('end', resolve);
+  if (order.input.readableEnded || order.input.destroyed) resolve();
   const transport = new StdioServerTransport(order.input, order.output);
   const handle = serveStdio(make, { transport, onerror: () => {} });
   return { closed, close: () => handle.close() };
