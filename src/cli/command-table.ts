@@ -679,7 +679,7 @@ export const commands: readonly CommandRow[] = [
   {
     usage: 'mcp serve',
     summary: 'the loops of this machine as tools for another program (MCP): look, pause, say something; never decide',
-    examples: ['claude mcp add ralph -- ralph mcp serve'],
+    examples: ['claude mcp add loops -- ralph mcp serve'],
     printsNoJson: 'it speaks MCP on standard output',
     changes: true,
     load: () => import('./commands/mcp-serve.ts'),

@@ -59,14 +59,22 @@ const silent =
     return steps[asked.turn] ?? { text: 'I stop here.' };
   };
 
-const reports: Scenario = {
-  name: 'report_done inside bubblewrap, beside a server of the user: a check refuses it, then takes it',
-  fits: ({ name }) => ownSettings[name] !== undefined,
+const reports = (
+  name: string,
+  fits: NonNullable<Scenario['fits']>,
+  words: readonly string[] = [],
+  more: Stage['files'] = {},
+): Scenario => ({
+  name: `report_done inside bubblewrap, beside a server of the user${name}: a check refuses it, then takes it`,
+  fits,
   async run(stand) {
     let place: LivePlace | undefined;
-    const restage = (stage: Stage): Stage => ({ ...stage, files: ownSettings[stand.agent.name]!(stage.files) });
+    const restage = (stage: Stage): Stage => ({
+      ...stage,
+      files: { ...ownSettings[stand.agent.name]!(stage.files), ...more },
+    });
     place = await stand.place({ model: silent(() => place!.project), restage });
-    await assertExit(place.run(['--sandbox', 'bwrap']).ended, 0);
+    await assertExit(place.run(['--sandbox', 'bwrap', ...words]).ended, 0);
     const events = await assertAchieved(place);
     assert.deepEqual(
       all(events, 'iteration.reported').map(({ iteration, task, report }) => [iteration, task, report.type]),
@@ -95,7 +103,7 @@ const reports: Scenario = {
       'nothing that a person may do is offered',
     );
   },
-};
+});
 
 const none: Scenario = {
   name: '--no-mcp: no tool of Ralph is offered',
@@ -108,4 +116,11 @@ const none: Scenario = {
   },
 };
 
-export const mcpScenarios: readonly Scenario[] = [reports, none];
+const forbidding = { '.claude/settings.json': '{"permissions":{"disableBypassPermissionsMode":"disable"}}' };
+const own = ['--agent-args', "--permission-mode acceptEdits --allowedTools 'Bash(ls)'"];
+
+export const mcpScenarios: readonly Scenario[] = [
+  reports('', ({ name }) => ownSettings[name] !== undefined),
+  reports(', in a permission mode that asks', ({ name }) => name === 'claude', own, forbidding),
+  none,
+];

@@ -166,7 +166,8 @@ function withTools(launch: Launch, { command, args, folder, ...order }: ToolOrde
   // Never behind its search for tools: an agent that has to look for the tools would not know of them.
   const ralph = { command, args, env: named(order, name => `\${${name}}`), alwaysLoad: true };
   const files = { ...launch.files, 'mcp.json': JSON.stringify({ mcpServers: { ralph } }) };
-  return { ...launch, args: ['--mcp-config', `${folder}/mcp.json`, ...launch.args], files };
+  const more = ['--mcp-config', `${folder}/mcp.json`, '--allowedTools', 'mcp__ralph']; // beside what its user allows, in every mode
+  return { ...launch, args: [...more, ...launch.args], files };
 }
 
 function userLine(text: string): string {

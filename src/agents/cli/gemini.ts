@@ -19,7 +19,7 @@ export const gemini: AgentCli = {
   vendor: 'google',
   chosenFor: ['work', 'judge'],
   beware:
-    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise.',
+    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise. For the tools of Ralph it gets a home in which all is linked to yours (`GEMINI_CLI_HOME`), since it takes servers from nowhere else: a file that it makes anew at the top of `~/.gemini` in a run is gone after it.',
   environment: [
     ...networkVariables,
     'GEMINI_API_KEY',
