@@ -18,8 +18,8 @@ const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
 const dist = join(root, 'dist');
 /** Programs that run in a process of their own: one file each, because they are started from memory. */
-const programs = { 'apply-restore': 'src/git/restore/apply-restore.ts' };
-const outputs = ['ralph.cjs', 'index.js', 'apply-restore.js'].map(name => join(dist, name));
+const programs = { 'apply-restore': 'src/git/restore/apply-restore.ts', 'mcp-bridge': 'src/mcp-server/bridge.ts' };
+const outputs = ['ralph.cjs', 'index.js', 'apply-restore.js', 'mcp-bridge.js'].map(name => join(dist, name));
 const orphanAgeMsMax = 24 * 60 * 60 * 1000;
 
 /** Libraries that most commands never call: a file for each package, loaded by the first module that needs it. */
@@ -27,6 +27,9 @@ const libraries = [
   '@agentclientprotocol/sdk',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/client/validators/ajv',
+  '@modelcontextprotocol/server',
+  '@modelcontextprotocol/server/stdio',
+  '@modelcontextprotocol/server/validators/ajv',
   '@pydantic/genai-prices',
   'chokidar',
   'kysely',

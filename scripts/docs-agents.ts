@@ -99,18 +99,19 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
       'An agent that is named but not installed is refused with exit code 7 before anything is written.',
     ].join('\n'),
     table(
-      ['agent', 'proof', 'told while it works', 'money', 'names its model'],
+      ['agent', 'proof', 'told while it works', 'tools of Ralph', 'money', 'names its model'],
       [
-        ...clis.map(({ name, proof, can, cost, namesModel }) => [
+        ...clis.map(({ name, proof, can, cost, namesModel, withTools }) => [
           name,
           proof,
           yes(can.steer),
+          yes(withTools !== undefined),
           moneyWords[cost],
           yes(namesModel),
         ]),
-        ['acp', 'live', 'yes', 'says its cost, or estimated from its tokens', 'no'],
-        ['command', 'live', 'no', 'not reported', 'no'],
-        ['scripted', 'live', 'no', 'made up by its script', 'no'],
+        ['acp', 'live', 'yes', 'no', 'says its cost, or estimated from its tokens', 'no'],
+        ['command', 'live', 'no', 'no', 'not reported', 'no'],
+        ['scripted', 'live', 'no', 'no', 'made up by its script', 'no'],
       ],
     ),
     [
@@ -129,6 +130,7 @@ export function agentsPage(table: (head: readonly string[], rows: readonly (read
       '* Time: two minutes to its first output (`--first-byte-timeout`), ten minutes of silence (`--silence-timeout`), thirty',
       '  while a tool works, `--iteration-timeout` in all. The command agent has only the last one, unless you set the others.',
       '* Memory and processes: 75 % of the machine and 4000, `--max-memory` and `--max-processes`. Over that, the iteration ends.',
+      '* The tools of Ralph (MCP) where the table says so, beside its own servers: [guides/mcp.md](guides/mcp.md); `--no-mcp`: none.',
       '* Few retries of its own where they can be set: waiting and falling back are up to Ralph.',
     ].join('\n'),
     '## Limits, failures and the chain',

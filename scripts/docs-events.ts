@@ -103,6 +103,16 @@ export const shownEvents: { readonly [Type in EventType]: Shown<Type> } = {
     when: 'A heartbeat while an agent works: after 1, 2, 4 … seconds, once a minute at last.',
     example: { type: 'iteration.heartbeat', at, iteration, quietMs: 12_000 },
   },
+  'iteration.reported': {
+    when: 'The agent reported by a tool of Ralph (MCP): its claim, a question, or a part of its account.',
+    example: {
+      type: 'iteration.reported',
+      at,
+      iteration,
+      task,
+      report: { type: 'done', task, evidence: [{ criterion: 1, evidence: 'npm test: 12 passed' }] },
+    },
+  },
   'iteration.nudged': {
     when: 'A step of the ladder for a quiet agent: nudge, escalate, terminate.',
     example: { type: 'iteration.nudged', at, iteration, level: 'nudge', because: 'quiet for 30m after 0 nudges' },

@@ -85,6 +85,9 @@ const history = z.strictObject({
   accepted: z
     .array(z.strictObject({ task: text, by: text, at: time, what: text }))
     .describe('changes of tests and checks that a person said yes to'),
+  evidence: z
+    .record(text, z.array(z.strictObject({ criterion: count, evidence: text })))
+    .describe('what the agents gave as evidence with the last claim of each task, by a tool'),
   errors: texts,
   counts: z.record(text, count),
   reported: optional(z.record(text, z.unknown()).describe('what the agent of a goal reported last')),

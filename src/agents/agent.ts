@@ -2,7 +2,7 @@
 import type { LimitWindow } from '../core/event.ts';
 import type { FailureKind } from '../core/failure.ts';
 import type { Fields } from '../text/fields.ts';
-import type { PerformerAbilities } from './performer.ts';
+import type { PerformerAbilities, ToolServer } from './performer.ts';
 
 /** How we know that the adapter is right: the real program was run, its real output was kept, or only its manual was read. */
 export type Proof = 'live' | 'recorded' | 'documented';
@@ -57,6 +57,8 @@ export interface AgentCli {
    */
   readonly systemFlags?: readonly string[];
   launch(order: LaunchOrder): Launch;
+  /** The same start with one more MCP server, called `ralph`, beside its user's own; absent: it takes none in this way. */
+  withTools?(launch: Launch, tools: ToolOrder): Launch;
   /** A fresh one for each iteration: it has memory. */
   reader(order: LaunchOrder): Reader;
   /** What is written to its stdin while it lives; present exactly when `can.steer`. */
@@ -131,12 +133,20 @@ export interface LaunchOrder {
   readonly openingPrompt?: string;
 }
 
+/** What `withTools` may know. Its variables are set for the agent too, which passes them on or has them named. */
+export interface ToolOrder extends Pick<ToolServer, 'command' | 'args' | 'environment'>, Pick<LaunchOrder, 'folder'> {
+  /** All that the agent may see, without the variables of the launch. */
+  readonly visible: Readonly<Record<string, string>>;
+}
+
 export interface Launch {
   readonly args: readonly string[];
   /** For stdin. Never put a prompt into an argument: the system's limit is 128 kB for one. */
   readonly input: string;
   /** Written into `folder` before the start: name and content. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Folders in `folder`, each with links to all that is in another one; what `files` has there is not linked. */
+  readonly linked?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
 }
 

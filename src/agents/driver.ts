@@ -4,18 +4,18 @@
 // reader that has `readPlain` belongs to an agent without a last word: it leaves `finished` false, and exit code 0 is its
 // good end.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Failure } from '../core/failure.ts';
 import { holdsBack, openStdin, type ProcessExit, type ProcessOrder } from '../processes/spawn.ts';
 import { type OutputEvent, splitLines, tailOf } from '../processes/streams.ts';
 import type { Timers } from '../processes/timers.ts';
-import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader } from './agent.ts';
+import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Reader, ToolOrder } from './agent.ts';
 import { failureOf, plausibleReset } from './failures.ts';
 import { performAtTerminal } from './interactive.ts';
 import { fullPrompt, iterationEnvironment } from './launch.ts';
-import type { Activity, Assignment, Performer } from './performer.ts';
+import type { Activity, Assignment, Desk, Performer, ToolServer } from './performer.ts';
 import { type AgentProcess, gatherText, type Push, performProcess, reportProblems } from './process-run.ts';
 import { messageCharsMax } from './reader.ts';
 import { openSteering } from './steering.ts';
@@ -41,6 +41,8 @@ export interface CliAgentOptions extends AgentOptions {
   readonly args: readonly string[];
   /** What it still asks a person who gives it the terminal in this folder. */
   readonly firstQuestions?: (directory: string) => readonly string[];
+  /** Opens the tools of an iteration to an agent that takes such servers; absent: it gets none. */
+  readonly openTools?: ((desk: Desk) => Promise<ToolServer>) | undefined;
   /** How long its own interrupt may take before signals are sent. */
   readonly interruptMs?: number;
   /** Where the private folder of an iteration is made; the system's folder for such things by default. */
@@ -58,7 +60,7 @@ export const usualTimers = {
 export function cliAgent(cli: AgentCli, options: CliAgentOptions): Performer {
   return {
     name: options.name,
-    can: cli.can,
+    can: takesTools(cli, options) ? { ...cli.can, tools: true } : cli.can,
     holds: () => holdsBack(options),
     perform: (assignment, stop) => perform(cli, options, assignment, stop),
   };
@@ -70,9 +72,30 @@ async function* perform(
   assignment: Assignment,
   stop: AbortSignal,
 ): AsyncGenerator<Activity, void, void> {
-  if (stop.aborted) return yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'never started' } };
   const order = launchOrder(cli, options, assignment);
-  const launch = prepare(cli, order);
+  const tools = await openTools(cli, options, assignment);
+  try {
+    yield* performWith(cli, options, assignment, { order, tools, stop });
+  } finally {
+    rmSync(order.folder, { recursive: true, force: true });
+    if ('close' in tools) await tools.close();
+  }
+}
+
+interface Setting {
+  readonly order: LaunchOrder;
+  readonly tools: ToolServer | NoTools;
+  readonly stop: AbortSignal;
+}
+
+async function* performWith(
+  cli: AgentCli,
+  options: CliAgentOptions,
+  assignment: Assignment,
+  { order, tools, stop }: Setting,
+): AsyncGenerator<Activity, void, void> {
+  if (stop.aborted) return yield { type: 'ended', message: '', failure: { kind: 'stopped', detail: 'never started' } };
+  const launch = prepare(cli, options, order, tools);
   if (typeof launch === 'string') {
     return yield { type: 'ended', message: '', failure: { kind: 'spawn', detail: launch } };
   }
@@ -84,26 +107,46 @@ async function* perform(
   const timers = { ...usualTimers, ...options.timers };
   const interruptMs = options.interruptMs ?? 5_000;
   const now = options.now ?? Date.now;
+  if (order.openingPrompt !== undefined)
+    return yield* performAtTerminal({ ...process, doneFile, firstQuestions: options.firstQuestions }, stop);
+  const headless = { ...process, input: launch.input, timers, graceMs, mayBegin: assignment.mayBegin };
+  const trouble = 'why' in tools ? tools.why : undefined;
+  const run = {
+    cli,
+    launchOrder: order,
+    process: headless,
+    timers,
+    prices,
+    account,
+    stop,
+    notes,
+    reads,
+    interruptMs,
+    now,
+    trouble,
+  };
+  yield* performProcess(cli.name, push => startCliRun(run, push));
+}
+
+/** `why`: they were wanted and cannot be had. */
+interface NoTools {
+  readonly why?: string;
+}
+
+const takesTools = (cli: AgentCli, { openTools: open }: CliAgentOptions): boolean =>
+  cli.withTools !== undefined && open !== undefined;
+
+/** Without them the agent works as ever: what it says in words counts as well. */
+async function openTools(
+  cli: AgentCli,
+  options: CliAgentOptions,
+  { desk, interactive }: Assignment,
+): Promise<ToolServer | NoTools> {
+  if (desk === undefined || interactive === true || !takesTools(cli, options)) return {};
   try {
-    if (order.openingPrompt !== undefined)
-      return yield* performAtTerminal({ ...process, doneFile, firstQuestions: options.firstQuestions }, stop);
-    const headless = { ...process, input: launch.input, timers, graceMs, mayBegin: assignment.mayBegin };
-    const run = {
-      cli,
-      launchOrder: order,
-      process: headless,
-      timers,
-      prices,
-      account,
-      stop,
-      notes,
-      reads,
-      interruptMs,
-      now,
-    };
-    yield* performProcess(cli.name, push => startCliRun(run, push));
-  } finally {
-    rmSync(order.folder, { recursive: true, force: true });
+    return (await options.openTools?.(desk)) ?? {};
+  } catch (error) {
+    return { why: `it gets no tools of Ralph: ${(error as Error).message}` };
   }
 }
 
@@ -138,18 +181,51 @@ function launchOrder(cli: AgentCli, options: CliAgentOptions, assignment: Assign
   };
 }
 
+function withTools(cli: AgentCli, launch: Launch, order: ToolOrder): Launch {
+  const more = cli.withTools?.(launch, order) ?? launch;
+  return { ...more, environment: { ...more.environment, ...order.environment } };
+}
+
 /** The folder is made only when something is to lie in it. A text says why it could not be. */
-function prepare(cli: AgentCli, order: LaunchOrder): Launch | string {
+function prepare(
+  cli: AgentCli,
+  { environment: visible }: CliAgentOptions,
+  order: LaunchOrder,
+  tools: ToolServer | NoTools,
+): Launch | string {
   try {
-    const launch = cli.launch(order);
+    const alone = cli.launch(order);
+    const hasTools = 'command' in tools;
+    const launch = hasTools ? withTools(cli, alone, { ...tools, folder: order.folder, visible }) : alone;
     const prompt = order.openingPrompt === undefined ? {} : { [promptFile]: order.prompt };
-    const files = Object.entries({ ...launch.files, ...prompt });
-    if (files.length > 0) mkdirSync(order.folder, { mode: 0o700 });
-    for (const [name, content] of files) writeFileSync(join(order.folder, name), content, { mode: 0o600, flag: 'wx' });
+    const files = { ...launch.files, ...prompt };
+    const { linked = {} } = launch;
+    if (Object.keys({ ...files, ...linked }).length > 0) mkdirSync(order.folder, { mode: 0o700 });
+    for (const [name, content] of Object.entries(files)) {
+      const path = join(order.folder, name);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, content, { mode: 0o600, flag: 'wx' });
+    }
+    for (const [name, from] of Object.entries(linked)) linkAll(join(order.folder, name), from);
     return launch;
   } catch (error) {
     rmSync(order.folder, { recursive: true, force: true });
     return `its files could not be written: ${(error as Error).message}`;
+  }
+}
+
+/** What is there already stays: it takes the place of what would be linked. */
+function linkAll(folder: string, from: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const own = new Set(readdirSync(folder));
+  for (const name of namesIn(from)) if (!own.has(name)) symlinkSync(join(from, name), join(folder, name));
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // its user has none
   }
 }
 
@@ -159,6 +235,8 @@ interface CliRun extends UsageOrder, Pick<Assignment, 'notes' | 'reads'> {
   readonly stop: AbortSignal;
   readonly interruptMs: number;
   readonly now: () => number;
+  /** For people, once it runs. */
+  readonly trouble: string | undefined;
 }
 
 const lineBytesMax = 1_000_000;
@@ -218,6 +296,7 @@ function startCliRun(run: CliRun, push: Push): AgentProcess {
       else if (event.type === 'exited') onExit(event);
       else {
         push({ ...event, type: 'spawned' });
+        if (run.trouble !== undefined) push({ type: 'text', text: `[ralph] ${run.trouble}\n`, channel: 'errors' });
         steering.started();
       }
     },

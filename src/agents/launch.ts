@@ -1,5 +1,5 @@
 // Parts of a launch that agents share: names of environment variables, the model flag, the prompt and the system text.
-import type { LaunchOrder } from './agent.ts';
+import type { LaunchOrder, ToolOrder } from './agent.ts';
 import type { Assignment } from './performer.ts';
 
 /** The way through the network, for agents of any provider. */
@@ -117,6 +117,10 @@ export function fullPrompt({ system, prompt }: Pick<Assignment, 'system' | 'prom
 }
 
 export const modelArgs = ({ model }: LaunchOrder): readonly string[] => (model === undefined ? [] : ['--model', model]);
+
+/** Variables of the server by name, where an agent fills them in itself: their values stand in no file and no argument. */
+export const named = ({ environment }: Pick<ToolOrder, 'environment'>, form: (name: string) => string) =>
+  Object.fromEntries(Object.keys(environment).map(name => [name, form(name)]));
 
 const systemFileName = 'system.md';
 

@@ -1,7 +1,10 @@
 // The port to whatever does an iteration: a coding agent or an action.
+
 import type { LimitWindow, Usage } from '../core/event.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Order } from '../core/task.ts';
+import type { ReportRefusal, ToolReport } from '../messages/tool-reports.ts';
+import type { Fields } from '../text/fields.ts';
 
 /** One iteration's work order. Everything a performer may know is in here. */
 export interface Assignment {
@@ -37,6 +40,16 @@ export interface Assignment {
   readonly intend?: (repeatable: boolean) => Promise<boolean>;
   /** For a performer that `holds`: what it started may begin when this is true, and must not when it is false. */
   readonly mayBegin?: Promise<boolean>;
+  /** For an agent that can call tools of ours; absent: none is wanted. */
+  readonly desk?: Desk;
+}
+
+/** What an agent may ask and report while it works, beside its last message. It answers for its own iteration alone. */
+export interface Desk {
+  /** As things stand now; undefined: the iteration is over. */
+  ask(about: 'task' | 'handoff' | 'budget'): Fields | undefined;
+  /** Undefined: it is recorded, durably. */
+  report(report: ToolReport): Promise<ReportRefusal | undefined>;
 }
 
 /** A word to a working performer: from a person, or a nudge of ours. */
@@ -50,6 +63,15 @@ export interface Note {
 export interface Notes {
   /** For one listener; what came before it is given to it at once. */
   listen(listener: (note: Note) => void): void;
+}
+
+/** A server of tools (MCP) over the desk of one iteration, as its agent starts it; closed with the iteration. */
+export interface ToolServer {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Which iteration it is, and the proof that it may speak for it. */
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
 }
 
 export type Activity =
@@ -86,6 +108,8 @@ export interface PerformerAbilities {
   readonly resume: boolean;
   readonly interactive: boolean;
   readonly usage: boolean;
+  /** Its agent can call tools of ours. */
+  readonly tools?: true | undefined;
 }
 
 /**

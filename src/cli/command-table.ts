@@ -6,47 +6,11 @@ import { projectRules } from '../modes/project/rules.ts';
 import { modeNames } from '../modes/registry.ts';
 import { reviewRules } from '../modes/review/rules.ts';
 import { anyOf } from '../text/format.ts';
-import type { CommandRow, FlagRow } from './global-flags.ts';
+import { ascii, type CommandRow, dryRun, type FlagRow, json, noInput, printing, running, yes } from './global-flags.ts';
 
 /** The words that name a command. */
 export const nameOf = ({ usage }: CommandRow): readonly string[] =>
   usage.split(' ').filter(word => /^[a-z]/.test(word));
-
-const json: FlagRow = {
-  flags: '--json',
-  description: 'print JSON for programs; a run prints it when it comes to rest',
-  group: 'output',
-};
-const dryRun: FlagRow = {
-  flags: '--dry-run',
-  description: 'show what would happen and change nothing',
-  group: 'start',
-};
-const yes: FlagRow = { flags: '--yes', description: 'do not ask first', group: 'start' };
-
-const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only', group: 'output' };
-const noInput: FlagRow = { flags: '--no-input', description: 'never ask anything at the terminal', group: 'start' };
-const printing: readonly FlagRow[] = [
-  { flags: '--verbose', description: 'show what the agent says while it works', group: 'output' },
-  { flags: '--quiet', description: 'print only the ending', group: 'output' },
-  json,
-  ascii,
-];
-
-/** How a loop is run, whatever it works on. */
-const running: readonly FlagRow[] = [
-  dryRun,
-  yes,
-  noInput,
-  { flags: '--new', description: 'start a new loop although one of this file ended with work left', group: 'start' },
-  { flags: '--force', description: 'allow / or the home folder as the place of work', group: 'start' },
-  {
-    flags: '--accept-settings',
-    description: 'your own settings, which changed while an agent worked, are yours',
-    group: 'start',
-  },
-  ...printing,
-];
 
 const projectHook: FlagRow = { flags: '--project', description: 'in the settings of this project, not in your own' };
 const headless: FlagRow = { flags: '--headless', description: 'go on outside of the session that it works in' };
@@ -677,6 +641,14 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph hook stop --timeout 1260 < event.json'],
     printsNoJson: 'it prints what the agent takes',
     load: () => import('./commands/hook-stop.ts'),
+  },
+  {
+    usage: 'mcp serve',
+    summary: 'the loops of this machine as tools for another program (MCP): look, pause, say something; never decide',
+    examples: ['ralph mcp serve', 'claude mcp add loops -- ralph mcp serve'],
+    printsNoJson: 'it speaks MCP on standard output',
+    changes: true,
+    load: () => import('./commands/mcp-serve.ts'),
   },
   {
     usage: 'audit verify [loop]',

@@ -43,10 +43,53 @@ export const commandGroups: Readonly<Record<string, string>> = {
   checkpoint: 'saved states of the files and tasks of a loop: list and compare them, make one, go back to one',
   hook: 'loops in the session of an agent: let it call Ralph at the end of its turns, begin one',
   loops: 'all loops on this machine, those that are over too',
+  mcp: 'the loops of this machine as tools for other programs that speak MCP',
   notes: 'what earlier loops in a repository found out, in a short file that you may change',
   plan: 'plans: documents of steps that you approve before Ralph carries them out',
   task: 'the tasks of a loop or of a document: look at them, decide about one, add one, convert lists',
 };
+
+// Flags that several commands share.
+
+export const json: FlagRow = {
+  flags: '--json',
+  description: 'print JSON for programs; a run prints it when it comes to rest',
+  group: 'output',
+};
+export const dryRun: FlagRow = {
+  flags: '--dry-run',
+  description: 'show what would happen and change nothing',
+  group: 'start',
+};
+export const yes: FlagRow = { flags: '--yes', description: 'do not ask first', group: 'start' };
+
+export const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only', group: 'output' };
+export const noInput: FlagRow = {
+  flags: '--no-input',
+  description: 'never ask anything at the terminal',
+  group: 'start',
+};
+export const printing: readonly FlagRow[] = [
+  { flags: '--verbose', description: 'show what the agent says while it works', group: 'output' },
+  { flags: '--quiet', description: 'print only the ending', group: 'output' },
+  json,
+  ascii,
+];
+
+/** How a loop is run, whatever it works on. */
+export const running: readonly FlagRow[] = [
+  dryRun,
+  yes,
+  noInput,
+  { flags: '--new', description: 'start a new loop although one of this file ended with work left', group: 'start' },
+  { flags: '--force', description: 'allow / or the home folder as the place of work', group: 'start' },
+  {
+    flags: '--accept-settings',
+    description: 'your own settings, which changed while an agent worked, are yours',
+    group: 'start',
+  },
+  ...printing,
+];
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

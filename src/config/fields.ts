@@ -294,6 +294,11 @@ export const fields = {
     description: 'Larger files are left out of checkpoints, and listed; 10 MB unless set.',
     example: '50m',
   },
+  noMcp: {
+    kind: 'truth',
+    description: 'Give agents no tools of Ralph (MCP): their words alone count, as for agents that take no servers.',
+    example: 'true',
+  },
   sandbox: {
     kind: 'choice',
     choices: ['auto', 'bwrap', 'none'],

@@ -20,6 +20,7 @@ export const settingGroups = {
     'agentArgs',
     'agentEnv',
     'script',
+    'noMcp',
     'sandbox',
   ],
   limits: [

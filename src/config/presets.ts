@@ -23,6 +23,7 @@ export function presetValues(mode: ModeName) {
     checkEnv: [] as readonly string[],
     verify: [] as readonly string[],
     sandbox: 'auto' as NonNullable<Values['sandbox']>,
+    noMcp: false as boolean,
     interactive: false as boolean,
     verifyTimeout: verifyMsMax,
     verifyRuns: '1/1',

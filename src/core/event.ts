@@ -3,6 +3,7 @@
 import type { Repetition } from '../messages/progress/progress.ts';
 import type { NotedObstacle, Report } from '../messages/report.ts';
 import type { ReviewAnswer } from '../messages/review.ts';
+import type { ToolReport } from '../messages/tool-reports.ts';
 import type { Failure } from './failure.ts';
 import type { ApprovedTerms, ChangedSettings, LimitName, Limits, LimitTable, Settings } from './settings.ts';
 import type { Doubt, MergeConflict, Order, ProofLevel, TaskSpec, TaskThen } from './task.ts';
@@ -214,6 +215,8 @@ export type Event =
         delivered?: boolean;
       }
     >
+  /** What an agent reported by a tool while it worked: it counts when the iteration ends well. From 0.5 on. */
+  | Fact<'iteration.reported', { iteration: number; task: string; report: ToolReport }>
   | Fact<
       'iteration.ended',
       Iteration & {

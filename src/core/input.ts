@@ -1,6 +1,7 @@
 // The closed union of outside facts and commands: everything that can wake the loop.
 
 import type { NotedObstacle } from '../messages/report.ts';
+import type { ToolReport } from '../messages/tool-reports.ts';
 import { type Fields, isFields } from '../text/fields.ts';
 import type {
   Answer,
@@ -98,6 +99,8 @@ export type Input =
   | Variant<'usage', { iteration: number; usage: Usage }>
   | Variant<'windows', { iteration: number; windows: readonly LimitWindow[] }>
   | Variant<'permissions', { iteration: number; mode: string }>
+  /** By a tool, while it works: the answer is whether this was recorded. */
+  | Variant<'reported', { iteration: number; report: ToolReport }>
   | Variant<'performed', { iteration: number; performed: Performed; chance: number }>
   /** `found`: what the spool holds of an iteration whose performer ended before we died. */
   | Variant<'recovered', { iteration: number; holder: string; found?: Performed; chance: number }>

@@ -46,6 +46,7 @@ export interface LiveIteration
   readonly documentHash?: string;
   /** The last event about it: so long it worked at least. */
   readonly aliveAt?: number;
+  readonly reports?: readonly EventOf<'iteration.reported'>['report'][]; // by tools, oldest first; of claims the last one
   /** Its effect may have happened. */
   readonly intended?: { readonly key: string; readonly repeatable: boolean };
 }
@@ -135,8 +136,7 @@ export const nothingReported: Reported = { items: [], isPlanned: false, silent: 
 
 export interface Breaker {
   readonly failures: number;
-  /** Times it opened since the last success. */
-  readonly openings: number;
+  readonly openings: number; // since the last success
   readonly openUntil?: number;
 }
 
@@ -483,7 +483,7 @@ export const markUnsaved = (state: State, id: string): State =>
  * when a field of State, of its tasks or of its settings is added, removed, renamed or regrouped, and when `evolve` or the
  * reading of stored events gives another state for the same ledger. The package's version has nothing to do with it.
  */
-export const stateVersion = 14;
+export const stateVersion = 15;
 
 interface Packed extends Omit<State, 'tasks'> {
   readonly tasks: readonly Task[];

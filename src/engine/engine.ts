@@ -1,6 +1,6 @@
 // Engine: the ports and policies that a loop is given, nothing global. The composition root fills it in.
 
-import type { Performer } from '../agents/performer.ts';
+import type { Desk, Performer } from '../agents/performer.ts';
 import type { Check, FileGuard } from '../checks/check.ts';
 import type { Answer, Escalation, Event } from '../core/event.ts';
 import type { CheckOutcome, Input, Performed } from '../core/input.ts';
@@ -14,8 +14,11 @@ import type { Forks } from '../git/forks.ts';
 import type { Holder, Lease, Ledger, StoreFailure } from '../ledger/ledger.ts';
 import type { Spool } from '../ledger/spool.ts';
 import type { Redact } from '../secrets/redactor.ts';
+import type { Fields } from '../text/fields.ts';
 import type { Clock } from './clock.ts';
 import type { NoteBoard } from './steering.ts';
+
+type DeskTopic = Parameters<Desk['ask']>[0];
 
 /** Work that passed its checks, for the judge. */
 interface WorkToJudge {
@@ -60,6 +63,11 @@ export interface Engine {
     instructions: string,
     facts: Readonly<Record<string, string>>,
   ) => { readonly text: string; readonly system?: string };
+  /** For whom there are tools, and what they answer while an iteration works; absent: nobody gets any. */
+  readonly desk?: {
+    isFor(state: State, live: LiveIteration): boolean;
+    answers(state: State, live: LiveIteration, now: number): Readonly<Record<DeskTopic, Fields>>;
+  };
   /** What an iteration wrote into files of the mode instead of its report. */
   readonly noted?: (state: State) => Promise<Performed['noted']>;
   /** What a prompt needs and the state does not hold. */
@@ -115,10 +123,10 @@ export interface EffectContext {
   readonly state: State;
   readonly post: (input: Input) => void;
   readonly board: NoteBoard;
-  /** Records that an action is about to have its effect; false: it must not. */
-  readonly intend: (iteration: number, repeatable: boolean) => Promise<boolean>;
-  /** When the process of an iteration is recorded: true; false when it could not be, or need not any more. */
-  readonly spawnStored: (iteration: number) => Promise<boolean>;
+  /** Whether this meant something and is durable: for whoever may go on only then. */
+  readonly stored: (input: Input) => Promise<boolean>;
+  /** The state as it is by now. */
+  readonly stateNow: () => State;
   readonly refuse: (problems: readonly Problem[]) => void;
   /** The work that was handed out goes on outside this process: this run is over. */
   readonly leave: () => void;

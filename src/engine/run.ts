@@ -37,8 +37,7 @@ export interface Visit {
 
 class LoopRun {
   private readonly book: Recorder;
-  /** Who waits for a record, by its kind and iteration. */
-  private readonly awaited = new Map<string, (stored: boolean) => void>();
+  private readonly waiters = new Map<Input, (stored: boolean) => void>();
   private readonly running = new Map<string, AbortController>();
   private readonly inbox: Input[] = [];
   private readonly board = new NoteBoard();
@@ -176,8 +175,8 @@ class LoopRun {
       state: this.state,
       post: this.post,
       board: this.board,
-      intend: this.intend,
-      spawnStored: (iteration: number) => this.stored('spawned', iteration),
+      stored: this.stored,
+      stateNow: () => this.state,
       anchor: { sequence: this.book.seq, hash: this.book.hash },
       proven: this.proven,
       refuse: (problems: readonly Problem[]): void => {
@@ -288,25 +287,16 @@ class LoopRun {
 
   private async record(raw: Input, takes?: number): Promise<void> {
     const stored = !this.failure && (await this.book.record(raw, takes));
-    if (raw.type === 'intended' || raw.type === 'spawned') this.awaited.get(`${raw.type} ${raw.iteration}`)?.(stored);
+    this.waiters.get(raw)?.(stored);
+    this.waiters.delete(raw);
   }
 
-  /** An action waits here until its intent is durable: false means that it must not act. */
-  private readonly intend = (iteration: number, repeatable: boolean): Promise<boolean> => {
-    const stored = this.stored('intended', iteration);
-    this.post({ type: 'intended', iteration, repeatable });
-    return stored;
-  };
-
-  private stored(what: 'intended' | 'spawned', iteration: number): Promise<boolean> {
-    const key = `${what} ${iteration}`;
-    return new Promise(done => {
-      this.awaited.set(key, stored => {
-        this.awaited.delete(key);
-        done(stored);
-      });
+  /** An action waits here until its intent is durable: false means that it must not act. So does a report of an agent. */
+  private readonly stored = (input: Input): Promise<boolean> =>
+    new Promise(done => {
+      this.waiters.set(input, done);
+      this.post(input);
     });
-  }
 }
 
 /** Runs a loop until it ends, waits for a human, is interrupted, or cannot go on. Run and resume are this one path. */

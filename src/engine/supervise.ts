@@ -1,13 +1,15 @@
 // Supervision of one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
 
-import { type Activity, type Assignment, stopReasonOf } from '../agents/performer.ts';
+import { type Activity, type Assignment, type Desk, stopReasonOf } from '../agents/performer.ts';
 import { keyOf } from '../core/decide/actions.ts';
+import { refusalOfReport } from '../core/decide/tool-reports.ts';
 import type { Failure } from '../core/failure.ts';
-import type { Performed } from '../core/input.ts';
-import { type LiveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
+import type { InputOf, Performed } from '../core/input.ts';
+import { type LiveIteration, liveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
 import { findTask, readyTasks } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
+import { redactDeep } from '../secrets/redactor.ts';
 import { takeCharacters } from '../text/text.ts';
 import { documentAfter } from './document.ts';
 import { directoryOf, type EffectContext, type Engine, noGit } from './engine.ts';
@@ -56,11 +58,12 @@ interface Listener extends Pick<EffectContext, 'post'> {
   readonly iteration: number;
   readonly spool: SpoolWriter;
   readonly heartbeat: Heartbeat;
+  readonly spawned: (input: InputOf<'spawned'>) => void;
   readonly told: (note: string) => void;
 }
 
 async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
-  const { iteration, spool, heartbeat, post, told } = listener;
+  const { iteration, spool, heartbeat, post, spawned, told } = listener;
   let end: End = { message: '', failure: { kind: 'unknown', detail: 'the agent ended without saying how' } };
   let usage = noUsage;
   let resetAtMs: number | undefined;
@@ -68,7 +71,7 @@ async function listen(activities: AsyncIterable<Activity>, listener: Listener) {
   let isLeft = false;
   const line = toolLine(spool);
   const hear: { readonly [Type in Activity['type']]?: (activity: Extract<Activity, { type: Type }>) => void } = {
-    spawned: ({ pid, startTime, host }) => post({ type: 'spawned', iteration, pid, startTime, host }),
+    spawned: ({ pid, startTime, host }) => spawned({ type: 'spawned', iteration, pid, startTime, host }),
     text: ({ text, channel }) => {
       if (channel === 'output') line.text(text);
       spool.write(text, channel);
@@ -140,6 +143,25 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
   };
 }
 
+/** What an agent asks is answered by the state as it is then; what it reports is recorded before it hears so. */
+function deskOf({ engine, state, stored, stateNow }: EffectContext, live: LiveIteration): Desk | undefined {
+  const { desk, clock } = engine;
+  const { iteration } = live;
+  if (desk?.isFor(state, live) !== true) return undefined;
+  return {
+    ask(about) {
+      const now = stateNow();
+      const own = liveIteration(now, iteration);
+      return own && redactDeep(desk.answers(now, own, clock.now())[about], engine.redact);
+    },
+    async report(report) {
+      const refusal = refusalOfReport(stateNow(), iteration, report);
+      if (refusal !== undefined) return refusal;
+      return (await stored({ type: 'reported', iteration, report })) ? undefined : { why: 'iteration-over' };
+    },
+  };
+}
+
 async function forkTrouble({ forks }: Engine, { tasks, settings }: State, task: string): Promise<string | undefined> {
   if (forks === undefined) return noGit.problem;
   forks.expect?.(readyTasks(tasks, settings.parallel).length);
@@ -147,11 +169,8 @@ async function forkTrouble({ forks }: Engine, { tasks, settings }: State, task: 
   return fork.ok ? undefined : fork.problem;
 }
 
-export async function supervise(
-  { engine, state, post, board, intend, spawnStored, leave }: EffectContext,
-  live: LiveIteration,
-  stop: AbortSignal,
-): Promise<void> {
+export async function supervise(context: EffectContext, live: LiveIteration, stop: AbortSignal): Promise<void> {
+  const { engine, state, post, board, stored, leave } = context;
   const { iteration, task } = live;
   const performer = engine.performers[live.performer];
   const say = (performed: Performed): void =>
@@ -166,11 +185,14 @@ export async function supervise(
   const { limits } = state.settings;
   const heartbeat = startHeartbeat(iteration, { clock, limits, isInteractive, post });
   const channel = board.open(iteration, performer.can.steer && !isInteractive);
+  const begin = Promise.withResolvers<boolean>();
+  const spawned = (input: InputOf<'spawned'>): void => begin.resolve(stored(input));
   const assignment: Assignment = {
     ...order,
     notes: channel.notes,
-    intend: (repeatable: boolean) => intend(iteration, repeatable),
-    mayBegin: performer.holds?.() === true && !isInteractive ? spawnStored(iteration) : undefined,
+    mayBegin: performer.holds?.() === true && !isInteractive ? begin.promise : undefined,
+    intend: (repeatable: boolean) => stored({ type: 'intended', iteration, repeatable }),
+    desk: isInteractive ? undefined : deskOf(context, live),
   };
   // What goes into the system prompt is kept with the rest: together they are what the agent was told.
   const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');
@@ -180,7 +202,7 @@ export async function supervise(
   try {
     spool = engine.spool.open(iteration, told);
     await engine.archive?.(iteration, told);
-    heard = await listen(activities, { iteration, spool, heartbeat, post, told: channel.told });
+    heard = await listen(activities, { iteration, spool, heartbeat, post, spawned, told: channel.told });
   } finally {
     heartbeat.stop();
     channel.close();

@@ -197,6 +197,26 @@ export function readEscalate(first: RawBlock, later: readonly string[]): Escalat
   return { type: typeOf(first.tag, body), summary, context, options: fittingOptions, question, attached };
 }
 
+/** A question that was asked in fields of its own, in the same bounds. */
+export const question = ({
+  type,
+  summary,
+  context,
+  options,
+  question: asked,
+  attached,
+}: EscalateBlock): EscalateBlock => {
+  const fit = (text: string, max: number): string => takeCharacters(stripControls(text).trim(), max);
+  return {
+    type,
+    summary: fit(summary, summaryCharsMax),
+    context: fit(context, contextCharsMax),
+    options: options.slice(0, optionsMax).map(option => fit(option, optionCharsMax)),
+    question: fit(asked, questionCharsMax),
+    attached: fit(attached, attachedCharsMax),
+  };
+};
+
 /** The reason between the tags, when the closing tag is near. */
 export function takeHandoff(text: string, at: number, nextClose: Seek): RawBlock | undefined {
   const tag = '<handoff>';

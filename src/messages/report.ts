@@ -177,7 +177,13 @@ function fromLines(body: string): Readonly<Record<string, unknown>> | undefined 
 /** What has the wrong shape inside is dropped; keys that we do not know are ignored. */
 function readReport(body: string): { readonly report?: Report; readonly faults: readonly string[] } {
   const value = parseObject(body, '<report>') ?? fromLines(body);
-  if (value === undefined) return { faults: ['there is no JSON object between its tags'] };
+  return value === undefined ? { faults: ['there is no JSON object between its tags'] } : reportIn(value);
+}
+
+export function reportIn(value: Readonly<Record<string, unknown>>): {
+  readonly report: Report;
+  readonly faults: readonly string[];
+} {
   const fields = new Fields(value);
   const phase = fields.phase();
   const next = fields.text('next', nextCharsMax);

@@ -16,6 +16,8 @@ export interface Dialect {
 export interface Signals extends ReportReading {
   /** A line of its own says that the active task is complete. */
   readonly done: boolean;
+  /** It was claimed by a tool, which no words take back. */
+  readonly isByTool?: true;
   /** Well-formed completion lines that name another task (at most 9). */
   readonly doneElsewhere: readonly string[];
   /** What looks like a claim of the task is none: why, for the next prompt, as in all that is refused here. */

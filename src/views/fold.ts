@@ -7,6 +7,7 @@ import { addUsage } from '../core/spend.ts';
 import { initialState, noUsage, type State } from '../core/state.ts';
 import { allTasks } from '../core/task.ts';
 import type { Report } from '../messages/report.ts';
+import type { Evidence } from '../messages/tool-reports.ts';
 import { evolve } from '../modes/evolve.ts';
 import { type Accepted, type IterationView, type LoopHistory, reportedUsage } from './loop.ts';
 import { MetricsView } from './metrics.ts';
@@ -39,6 +40,7 @@ export class LoopFold {
   private readonly errors: string[] = [];
   private readonly checks: LoopHistory['checks'][number][] = [];
   private readonly accepted: Accepted[] = [];
+  private readonly evidence = new Map<string, readonly Evidence[]>();
   /** What a person was asked to accept, by the findings. */
   private readonly doubts = new Map<string, string>();
   private readonly metrics = new MetricsView();
@@ -57,8 +59,7 @@ export class LoopFold {
       const { iteration, task, check, passed } = event;
       this.checks.push({ iteration, task, check, passed });
     }
-    if (event.type === 'escalation.raised') this.asked(event);
-    if (event.type === 'work.accepted') this.agreed(event);
+    this.said(event);
     const draft =
       'iteration' in event && typeof event.iteration === 'number' ? this.drafts.get(event.iteration) : undefined;
     if (draft === undefined) return;
@@ -79,7 +80,16 @@ export class LoopFold {
     });
     const reported = isReported ? this.lastReport : undefined;
     const counts = { ...metrics.counts };
-    return { iterations, checks: [...checks], accepted: [...accepted], errors: [...errors], counts, reported };
+    const evidence = Object.fromEntries(this.evidence);
+    return {
+      iterations,
+      checks: [...checks],
+      accepted: [...accepted],
+      evidence,
+      errors: [...errors],
+      counts,
+      reported,
+    };
   }
 
   status(): LoopStatus {
@@ -99,6 +109,14 @@ export class LoopFold {
 
   reportText(): string {
     return this.text.report(this.state, this.history(), this.metrics.metrics());
+  }
+
+  /** What agents and people say of the work. */
+  private said(event: Event): void {
+    if (event.type === 'escalation.raised') this.asked(event);
+    else if (event.type === 'work.accepted') this.agreed(event);
+    else if (event.type === 'iteration.reported' && event.report.type === 'done')
+      this.evidence.set(event.task, event.report.evidence);
   }
 
   private asked({ escalation: { kind, findings = [], context } }: EventOf<'escalation.raised'>): void {

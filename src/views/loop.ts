@@ -8,6 +8,7 @@ import { activeMsAt, isBusy, type LiveIteration, type State, totalTokens } from 
 import { allTasks, type Progress, progress, type Task, type WorkAside } from '../core/task.ts';
 import type { Holder, LeaseState } from '../ledger/ledger.ts';
 import type { Report } from '../messages/report.ts';
+import type { Evidence } from '../messages/tool-reports.ts';
 import { plural } from '../text/format.ts';
 import { type AskedQuestion, askedQuestion, costWords, endingOf, isTakenBack, isVerified } from './ending.ts';
 import type { Counts } from './metrics.ts';
@@ -174,6 +175,8 @@ export interface LoopHistory {
   readonly checks: readonly Pick<EventOf<'check.ended'>, 'iteration' | 'task' | 'check' | 'passed'>[];
   /** Doubts about tests and checks that a person said yes to. */
   readonly accepted: readonly Accepted[];
+  /** What agents gave as evidence, criterion by criterion, with the last claim of each task. */
+  readonly evidence: Readonly<Record<string, readonly Evidence[]>>;
   /** The last hundred failures. */
   readonly errors: readonly string[];
   readonly counts: Counts;

@@ -39,6 +39,33 @@ export function itemOf(task: Task) {
   return { ...view, verified: verified ?? null, note: note ?? '', tool: toolOf(task.spec) };
 }
 
+type Verdict =
+  /** Its task is done, and the agent said what shows it. */
+  | 'met'
+  /** Its task is done, and nobody said what shows it. */
+  | 'no-evidence'
+  /** Its task is not done: what was said about it proves nothing. */
+  | 'open';
+
+/** What each criterion rests on, of the tasks for which an agent gave evidence: its own word, below the proof of the task. */
+function criteriaOf(state: State, evidence: LoopHistory['evidence']) {
+  const rows = Object.entries(evidence).flatMap(([id, shown]) => {
+    const { status, spec } = findTask(state.tasks, id) ?? {};
+    return (spec?.criteria ?? []).map((criterion, at) => {
+      const said = shown.find(one => one.criterion === at + 1)?.evidence;
+      const verdict: Verdict = status !== 'done' ? 'open' : said === undefined ? 'no-evidence' : 'met';
+      return { task: id, criterion, verdict, evidence: said ?? '' };
+    });
+  });
+  return rows.length === 0 ? undefined : rows;
+}
+
+const verdictWords: Readonly<Record<Verdict, string>> = {
+  met: 'met, says the agent',
+  'no-evidence': 'no evidence',
+  open: 'open',
+};
+
 interface ReportInput {
   readonly state: State;
   readonly history: LoopHistory;
@@ -57,6 +84,7 @@ export function reportOf({ state, history, metrics, items }: ReportInput) {
     summary: endingOf(state).sentence,
     verified: isVerified(state),
     items: [...items, ...reportedItems(history.reported, state)],
+    criteria: criteriaOf(state, history.evidence),
     iterations: history.iterations.map(({ task, performer }, at) => ({ ...status.iterations[at]!, task, performer })),
     tokens: { input: status.total_input_tokens, output: status.total_output_tokens },
     cost_usd: status.total_cost,
@@ -147,6 +175,13 @@ export function reportParts(report: LoopReport, state: State): readonly ReportPa
         `Checks: ${metrics.checks_passed} passed, ${metrics.checks_failed} failed. ${mergeWords(metrics)}Claims refused: ${metrics.claims_refused}. Questions asked: ${metrics.escalations}.`,
       ],
     },
+    ...part(
+      'Criteria, as agents showed them',
+      (report.criteria ?? []).map(
+        ({ task, criterion, verdict, evidence }) =>
+          `${task}: ${criterion}: ${verdictWords[verdict]}${evidence === '' ? '' : ` (${evidence})`}`,
+      ),
+    ),
     ...part(
       'Accepted by a person',
       report.accepted.map(({ task, by, at, what }) => `${task}, accepted by ${by} at ${at}: ${what}`),

@@ -30,6 +30,15 @@ const restoredWords = ({ written, deleted, merged, kept }: EventOf<'checkpoint.r
     ...(kept.length === 0 ? [] : [`${kept.length} left as you have them`]),
   ].join(', ');
 
+function reportWords({ task, report }: EventOf<'iteration.reported'>): string {
+  if (report.type === 'question') return `asks a person: ${report.question.summary}`;
+  if (report.type === 'done')
+    return `reports ${task} done, with evidence for ${report.evidence.length === 1 ? 'a criterion' : `${report.evidence.length} criteria`}`;
+  const { completed, pending, decisions, obstacles = [] } = report.report;
+  const [first] = [...obstacles.map(({ message }) => message), ...decisions, ...completed, ...pending];
+  return `reports${first === undefined ? '' : `: ${first}`}`;
+}
+
 const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => string } = {
   'loop.started': event => `loop ${event.name} started by ${event.by}: ${event.goal}`,
   'tasks.loaded': event => event.because,
@@ -45,6 +54,7 @@ const sentences: { readonly [Type in EventType]: (event: EventOf<Type>) => strin
   'iteration.spawned': event => `iteration ${event.iteration} runs as process ${event.pid}`,
   'iteration.heartbeat': event => `iteration ${event.iteration} is alive, quiet for ${formatDuration(event.quietMs)}`,
   'iteration.nudged': event => `iteration ${event.iteration}: ${event.level} (${event.because})`,
+  'iteration.reported': event => `iteration ${event.iteration} ${reportWords(event)}`,
   'iteration.ended': event => {
     const ms = event.waitUntil === undefined ? undefined : formatDuration(event.waitUntil - event.at);
     const limited = event.waitFor === 'limit-reset';

@@ -24,7 +24,7 @@ describe('the table of settings', () => {
         'maxIterations maxCost maxTokens maxDuration deadline iterationTimeout maxErrors noProgress maxBlocked maxAttempts ' +
         'maxAverageDuration stuckThreshold promise agent model fallback stronger strongerAfter taskAgent phaseAgent agentArgs acpCommand ' +
         'agentCommand agentEnv checkEnv script verify noCheckpoints noCommit rollbackAfter worktree worktreeCopy worktreeSetup ' +
-        'parallel maxCheckpointFile sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
+        'parallel maxCheckpointFile noMcp sandbox firstByteTimeout silenceTimeout maxMemory maxProcesses ' +
         'interactive verifyRuns detectChecks allowRedStart protect judge protectAnew verifyTimeout onEscalation answerTimeout ' +
         'requireChecks contextChars backoffBase rounds targetConfidence reviewer section workflow haltOnMaxAttempts ' +
         'checkpointInterval retries onApproval mcpConfig project taskId name'

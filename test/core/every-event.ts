@@ -41,6 +41,11 @@ const byType: { readonly [Type in EventType]: EventOf<Type> } = {
   },
   'iteration.spawned': { type: 'iteration.spawned', at: t0, iteration: 1, pid: 42, startTime: '7', host: 'here' },
   'iteration.heartbeat': { type: 'iteration.heartbeat', at: t0, iteration: 1, quietMs: 1_000 },
+  'iteration.reported': {
+    type: 'iteration.reported',
+    ...iteration,
+    report: { type: 'done', task: 'A', evidence: [{ criterion: 1, evidence: 'it runs' }] },
+  },
   'iteration.nudged': { type: 'iteration.nudged', at: t0, iteration: 1, level: 'nudge', because },
   'iteration.ended': {
     type: 'iteration.ended',

@@ -9,6 +9,7 @@ import { defaultBreaker } from '../../src/core/settings.ts';
 import { initialState, packState, type State, totalTokens, unpackState } from '../../src/core/state.ts';
 import { allTasks, progress } from '../../src/core/task.ts';
 import { criteria } from '../../src/core/termination.ts';
+import type { ToolReport } from '../../src/messages/tool-reports.ts';
 import { decide } from '../../src/modes/decide.ts';
 import { evolve } from '../../src/modes/evolve.ts';
 import { everyEvent } from './every-event.ts';
@@ -61,6 +62,7 @@ function inputFor(story: Story, effect: Effect, dice: Roll): Input | undefined {
       const live = story.state.live.find(one => one.iteration === effect.iteration)!;
       if (what % 4 === 0) return { type: 'usage', iteration: live.iteration, usage: usd(which / 5_000) };
       if (what % 4 === 1) return { type: 'heard', iteration: live.iteration, quietMs: which, contextUsed: what / 100 };
+      if (what % 16 === 3) return { type: 'reported', iteration: live.iteration, report: reportOf(live.task, dice) };
       if (what % 8 === 2) return { type: 'spawned', iteration: live.iteration, pid: 7, startTime: '1', host: 'h' };
       return { type: 'performed', iteration: live.iteration, performed: outcomeOf(live.task, dice), chance };
     }
@@ -144,6 +146,19 @@ function inputFor(story: Story, effect: Effect, dice: Roll): Input | undefined {
       return { type: 'end' };
   }
 }
+
+const reportOf = (task: string, { which }: Roll): ToolReport => {
+  const question = {
+    type: 'stuck',
+    summary: 'How?',
+    context: '',
+    options: [],
+    question: 'How?',
+    attached: '',
+  } as const;
+  if (which % 4 === 0) return { type: 'question', question };
+  return { type: 'done', task: which % 5 === 0 ? 'A' : task, evidence: [{ criterion: 1, evidence: `shown ${which}` }] };
+};
 
 /** People and accidents: things that no effect asked for. */
 function surprise(story: Story, { what, which }: Roll): Input {

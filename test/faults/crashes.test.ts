@@ -114,7 +114,7 @@ describe('a run that is killed at a chosen system call', () => {
         return false;
       };
       // Where a process waits for its record, its start and it are one commit, and before that it did nothing.
-      const beforeWork: readonly (readonly [Moment, boolean])[] = holdsBack()
+      const beforeWork: readonly (readonly [Moment, boolean])[] = holdsBack({})
         ? [['made, not stored', true]]
         : [
             ['intent stored', false],

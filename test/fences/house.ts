@@ -148,6 +148,8 @@ export const house: House = {
     app: { values: [everything] },
     // Rules that only types of the app tell it: what it needs of a loop it is given.
     hook: { values: ['text'], types: ['app', 'agents'] },
+    // What an agent reports goes over the desk of its iteration.
+    'mcp-server': { ...surface, types: ['agents'] },
     cli: {
       values: [
         ...low,
@@ -168,6 +170,7 @@ export const house: House = {
         'modes/evolve.ts',
         'app',
         'hook',
+        'mcp-server',
         'views',
         'version.ts',
         'cli',
@@ -195,7 +198,7 @@ export const house: House = {
   spawners: ['src/processes/'],
   packageJsonReader: 'src/version.ts',
   entries: {
-    'src/core/decide/': ['decide.ts', 'questions.ts', 'actions.ts', 'proof.ts'],
+    'src/core/decide/': ['decide.ts', 'questions.ts', 'actions.ts', 'proof.ts', 'tool-reports.ts'],
     'src/core/evolve/': ['evolve.ts'],
     'src/agents/acp/': ['acp.ts'],
     'src/actions/mcp/': ['tool.ts', 'server.ts'],
@@ -245,6 +248,7 @@ export const house: House = {
     kysely: 'src/ledger/',
     '@pydantic/genai-prices': 'src/agents/prices.ts',
     '@modelcontextprotocol/client': 'src/actions/',
+    '@modelcontextprotocol/server': 'src/mcp-server/',
     yaml: 'src/documents/',
     chokidar: 'src/modes/plan/commands/',
     esbuild: null,

@@ -5,6 +5,7 @@ import { type LiveAgent, liveAgents } from './agents.ts';
 import { hookTrials, playTrials } from './hook.ts';
 import { type Installed, install } from './install.ts';
 import { interviewScenarios } from './interview.ts';
+import { mcpScenarios } from './mcp.ts';
 import { modeScenarios } from './modes.ts';
 import { type LivePlace, makePlace } from './place.ts';
 import { type Scenario, type Stand, scenarios } from './scenarios.ts';
@@ -91,7 +92,7 @@ async function playAll(agent: LiveAgent, installed: Installed): Promise<readonly
     return [{ agent: name, version, scenario, ok: 'skipped', seconds: 0 }];
   }
   const rows: Row[] = [];
-  for (const scenario of [...scenarios, ...modeScenarios, ...worldScenarios, ...interviewScenarios]) {
+  for (const scenario of [...scenarios, ...modeScenarios, ...worldScenarios, ...interviewScenarios, ...mcpScenarios]) {
     if (values.only !== undefined && !scenario.name.includes(values.only)) continue;
     if (scenario.fits?.(agent) === false) continue;
     rows.push(await play(agent, installed.bin, scenario));

@@ -160,6 +160,7 @@ const newTypes: ReadonlySet<EventType> = new Set<EventType>([
   'work.given-back',
   'branch.accepted',
   'permissions.stated',
+  'iteration.reported',
 ]);
 const answers: Readonly<Record<Answer['kind'], true>> = {
   option: true,

@@ -13,6 +13,7 @@ import type {
   OwnPlace,
   Reader,
   StreamProblem,
+  ToolOrder,
 } from '../agent.ts';
 import { anthropicKinds } from '../failures.ts';
 import {
@@ -20,6 +21,7 @@ import {
   bedrockVariables,
   foundryVariables,
   modelArgs,
+  named,
   networkVariables,
   systemFile,
   vertexVariables,
@@ -80,6 +82,7 @@ export const claude: AgentCli = {
   firstQuestions,
   systemFlags: ['--append-system-prompt', '--system-prompt'],
   launch,
+  withTools,
   reader: claudeReader,
   steering: { say: userLine, interrupt: () => interruptLine },
   hooks: {
@@ -156,6 +159,15 @@ function launch(order: LaunchOrder): Launch {
   const more = system === undefined ? [] : ['--append-system-prompt-file', system.path];
   const args = [...headless, '--include-partial-messages', ...always, ...more, ...order.args];
   return { args, input: userLine(order.prompt), files: system?.files, environment };
+}
+
+/** Servers of this file come beside those of its user's own settings (`--strict-mcp-config` would take those away). */
+function withTools(launch: Launch, { command, args, folder, ...order }: ToolOrder): Launch {
+  // Never behind its search for tools: an agent that has to look for the tools would not know of them.
+  const ralph = { command, args, env: named(order, name => `\${${name}}`), alwaysLoad: true };
+  const files = { ...launch.files, 'mcp.json': JSON.stringify({ mcpServers: { ralph } }) };
+  const more = ['--mcp-config', `${folder}/mcp.json`, '--allowedTools', 'mcp__ralph']; // beside what its user allows, in every mode
+  return { ...launch, args: [...more, ...launch.args], files };
 }
 
 function userLine(text: string): string {

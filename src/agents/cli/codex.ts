@@ -1,7 +1,17 @@
 // Codex: one turn of `codex exec --json` with the prompt on stdin; it names no model and no cost, and errors are words.
 
 import { detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, OwnPlace, Reader, StreamProblem } from '../agent.ts';
+import type {
+  Account,
+  AgentCli,
+  AgentEvent,
+  Launch,
+  LaunchOrder,
+  OwnPlace,
+  Reader,
+  StreamProblem,
+  ToolOrder,
+} from '../agent.ts';
 import { modelArgs, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
 import { tokensIn, withoutCache } from '../usage.ts';
@@ -36,6 +46,7 @@ export const codex: AgentCli = {
   },
   account,
   launch,
+  withTools,
   reader: () => codexReader(),
   hooks: {
     file: { path: '.codex/hooks.json', folderVariable: 'CODEX_HOME', inFolder: 'hooks.json' },
@@ -118,6 +129,13 @@ function launch(order: LaunchOrder): Launch {
   if (order.openingPrompt !== undefined) return { args: [...always, ...order.args, order.openingPrompt], input: '' };
   const args = ['exec', '--json', '--skip-git-repo-check', ...always, '-', ...order.args];
   return { args, input: order.prompt };
+}
+
+/** One table of its settings, for this run; `env_vars` are passed on, which it does with nothing else of ours. */
+function withTools(launch: Launch, { command, args, environment }: ToolOrder): Launch {
+  const [program, words, names] = [command, args, Object.keys(environment)].map(one => JSON.stringify(one));
+  const table = `mcp_servers.ralph={command=${program},args=${words},env_vars=${names}}`;
+  return { ...launch, args: ['-c', table, ...launch.args] };
 }
 
 const reconnectMsMax = 120_000;

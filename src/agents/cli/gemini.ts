@@ -2,9 +2,9 @@
 
 import { troubleIn } from '../../messages/provider-words.ts';
 import { countOf, detailOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens, ToolOrder } from '../agent.ts';
 import { resetIn } from '../failures.ts';
-import { modelArgs, networkVariables } from '../launch.ts';
+import { modelArgs, named, networkVariables } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened } from '../reader.ts';
 
 /** Tried with gemini 0.61.0. */
@@ -19,7 +19,7 @@ export const gemini: AgentCli = {
   vendor: 'google',
   chosenFor: ['work', 'judge'],
   beware:
-    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise.',
+    'Its text comes in pieces, which are joined before anything is read from them. Its exit code is an HTTP status cut short and means nothing. Ralph sets its retries to one, unless your own settings say otherwise. For the tools of Ralph it gets a home in which all is linked to yours (`GEMINI_CLI_HOME`), since it takes servers from nowhere else: a file that it makes anew at the top of `~/.gemini` in a run is gone after it.',
   environment: [
     ...networkVariables,
     'GEMINI_API_KEY',
@@ -44,6 +44,7 @@ export const gemini: AgentCli = {
     missingCode: 41,
   },
   launch,
+  withTools,
   reader: geminiReader,
   hooks: {
     file: { path: '.gemini/settings.json', folderVariable: 'GEMINI_CLI_HOME', inFolder: '.gemini/settings.json' },
@@ -65,6 +66,24 @@ function launch(order: LaunchOrder): Launch {
     return { args: [...always, '--prompt-interactive', order.openingPrompt], input: '' };
   }
   return { args: ['--output-format', 'stream-json', ...always], input: order.prompt };
+}
+
+/**
+ * It takes servers from settings and extensions alone, and both from its home: so it gets one in which all is linked to its
+ * user's own, and one extension more. (Files for a whole system it reads only where nobody but root can write.)
+ */
+function withTools(launch: Launch, { command, args, folder, visible, ...order }: ToolOrder): Launch {
+  const home = visible['GEMINI_CLI_HOME'] || visible['HOME'];
+  if (home === undefined) return launch;
+  const [own, extensions] = ['home/.gemini', 'home/.gemini/extensions'];
+  const ralph = { command, args, env: named(order, name => `$${name}`) };
+  const extension = { name: 'ralph', version: '1.0.0', mcpServers: { ralph } };
+  return {
+    ...launch,
+    files: { ...launch.files, [`${extensions}/ralph/gemini-extension.json`]: JSON.stringify(extension) },
+    linked: { home, [own]: `${home}/.gemini`, [extensions]: `${home}/.gemini/extensions` },
+    environment: { ...launch.environment, GEMINI_CLI_HOME: `${folder}/home` },
+  };
 }
 
 export function geminiReader(): Reader {

@@ -2,9 +2,9 @@
 
 import type { FailureKind } from '../../core/failure.ts';
 import { countOf, type Fields, fieldsOf, textOf } from '../../text/fields.ts';
-import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens } from '../agent.ts';
+import type { AgentCli, AgentEvent, Launch, LaunchOrder, Reader, StreamProblem, Tokens, ToolOrder } from '../agent.ts';
 import { resetOf, statusProblem } from '../failures.ts';
-import { modelArgs, networkVariables, providerKeys, systemFile } from '../launch.ts';
+import { modelArgs, named, networkVariables, providerKeys, systemFile } from '../launch.ts';
 import { openAnswer, readByType, sessionOpened, toolBegan, toolEnded } from '../reader.ts';
 import { openTokenTotals, sumTokens } from '../usage.ts';
 
@@ -39,6 +39,7 @@ export const opencode: AgentCli = {
   },
   systemFlags: [inlineConfig],
   launch,
+  withTools,
   reader: opencodeReader,
 };
 
@@ -64,6 +65,24 @@ function launch(order: LaunchOrder): Launch {
     files: system?.files,
     environment: instructions === undefined ? undefined : { [inlineConfig]: instructions },
   };
+}
+
+/** Into the last layer of its configuration, beside what stands there; one of its user's own that cannot be read stays. */
+function withTools(launch: Launch, { command, args, visible, ...order }: ToolOrder): Launch {
+  const written = launch.environment?.[inlineConfig] ?? visible[inlineConfig];
+  const config = written === undefined ? {} : objectIn(written);
+  if (config === undefined) return launch;
+  const ralph = { type: 'local', command: [command, ...args], environment: named(order, name => `{env:${name}}`) };
+  const content = JSON.stringify({ ...config, mcp: { ...fieldsOf(config['mcp']), ralph } });
+  return { ...launch, environment: { ...launch.environment, [inlineConfig]: content } };
+}
+
+function objectIn(text: string): Fields | undefined {
+  try {
+    return fieldsOf(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 /** An overflow may be overcome. */

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Account, AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
-import type { Performer } from '../../agents/performer.ts';
+import type { Desk, Performer, ToolServer } from '../../agents/performer.ts';
 import { type CliName, cliNames, isCliName, loadCli } from '../../agents/registry.ts';
 import type { Check } from '../../checks/check.ts';
 import { specOf } from '../../config/agents.ts';
@@ -10,6 +10,7 @@ import type { Config } from '../../config/settings.ts';
 import { everyPerformer, type Settings } from '../../core/settings.ts';
 import { findProgram, packagedVersion } from '../../processes/find-program.ts';
 import { UsageError } from '../../text/errors.ts';
+import { version } from '../../version.ts';
 import { accountOf, clisFor, firstInstalled, type Login, loginOf, ownPlace } from './agents.ts';
 import { namingMissing } from './missing-variable.ts';
 import { environmentOf, type ProcessLimits, processLimits, timersOf } from './process-limits.ts';
@@ -160,6 +161,12 @@ function argsFor(agent: string, { config, settings }: AgentNeeds): readonly stri
   return specOf(settings.performers[0] ?? '')?.agent === agent ? config.agentArgs : [];
 }
 
+/** Loaded when an agent is started that takes them. */
+const openTools = async (desk: Desk): Promise<ToolServer> => {
+  const { openToolServer } = await import('../../mcp-server/socket.ts');
+  return openToolServer(desk, version());
+};
+
 const prices = async (): Promise<PriceBook> => (await import('../../agents/prices.ts')).openPriceBook();
 
 async function checkedCli(
@@ -181,6 +188,7 @@ async function checkedCli(
   const order = {
     name: spec,
     firstQuestions,
+    openTools,
     program,
     environment,
     args,

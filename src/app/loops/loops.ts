@@ -9,6 +9,7 @@ import { fullLoopView, type LoopView, loopView } from '../../views/loop.ts';
 import { type Environment, ledgerEvents } from '../app.ts';
 import type { RestoreOptions, RestoreView } from '../restore.ts';
 import type { Sent } from './commands.ts';
+import type { LoopDiff } from './diff.ts';
 import { findLoop, ofThisFolder } from './find.ts';
 import type { Output, OutputOf } from './output.ts';
 
@@ -33,6 +34,8 @@ export interface Loops {
   events(loop: string, after?: number, most?: number): Promise<readonly Recorded[]>;
   /** What an iteration printed; with `stop` it goes on until the iteration has ended. */
   output(of: OutputOf, stop?: AbortSignal): AsyncIterable<Output>;
+  /** What it has changed since it began, or in one iteration. Throws a UsageError where it keeps no checkpoints. */
+  diff(loop: string, of?: { readonly iteration?: number | undefined }): Promise<LoopDiff>;
   /** What a restore would change, and the commands for `send` that do it. Throws a UsageError where it cannot be. */
   preview(loop: string, options?: RestoreOptions): Promise<RestoreView>;
   /** All or none of the commands are refused; who sends learns what became of them. */
@@ -110,6 +113,11 @@ export class LedgerLoops implements Loops {
       (await (await this.#folded(of.loop)).catchUp()).state.live.some(one => one.iteration === of.iteration) &&
       (await this.#store.holder(of.loop))?.alive === true;
     yield* outputOf(this.#needs.home, of, isLive, stop);
+  }
+
+  async diff(loop: string, { iteration }: { readonly iteration?: number | undefined } = {}): Promise<LoopDiff> {
+    const { diffOf } = await import('./diff.ts');
+    return diffOf({ ...this.#needs, row: await this.#row(loop) }, iteration);
   }
 
   async preview(loop: string, options: RestoreOptions = {}): Promise<RestoreView> {

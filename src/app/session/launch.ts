@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Command, Input } from '../../core/input.ts';
-import type { State } from '../../core/state.ts';
+import type { LiveIteration, State } from '../../core/state.ts';
 import { sha256Of } from '../../engine/checkpoints.ts';
 import { directoryOf } from '../../engine/engine.ts';
 import { putView } from '../../engine/publish.ts';
@@ -49,19 +49,26 @@ export async function engineFor(
     onEscalation: config.onEscalation ?? (host.ask === undefined ? 'exit' : 'wait'),
     answerMsMax: config.answerTimeout,
   });
-  // A session is not confined by us.
-  return isVisit
-    ? engine
-    : { ...engine, prompt: saying(engine.prompt, () => readOnlyWords(config.sandbox, directory)) };
+  // A session is neither confined nor started by us.
+  if (isVisit) return engine;
+  const { desk, toolsSection } = await import('../../modes/desk.ts');
+  const tools = config.noMcp || config.interactive ? undefined : desk;
+  const told: Told = (state, live) => [
+    readOnlyWords(config.sandbox, directory),
+    tools?.isFor(state, live) && workspace.performers[live.performer]?.can.tools ? toolsSection : '',
+  ];
+  return { ...engine, desk: tools, prompt: saying(engine.prompt, told) };
 }
+
+type Told = (state: State, live: LiveIteration) => readonly string[];
 
 /** Where it works is the same for every mode: it stands at the end of the prompt. Asked late: the sandbox is being tried out. */
 const saying =
-  (prompt: Engine['prompt'], place: () => string): Engine['prompt'] =>
-  (...asked) => {
-    const words = prompt(...asked);
-    const told = place();
-    return told === '' ? words : { ...words, text: `${words.text.trimEnd()}\n\n${told}\n` };
+  (prompt: Engine['prompt'], place: Told): Engine['prompt'] =>
+  (state, live, ...more) => {
+    const words = prompt(state, live, ...more);
+    const told = place(state, live).filter(one => one !== '');
+    return told.length === 0 ? words : { ...words, text: `${[words.text.trimEnd(), ...told].join('\n\n')}\n` };
   };
 
 /** A loop that begins: where, and under which settings. */

@@ -1,24 +1,24 @@
 // `ralph diff` and `ralph checkpoint diff`: what a loop has changed, as a patch or as counts of lines.
+
+import {
+  ofIteration,
+  type PatchSpan,
+  patchBytesMax,
+  sinceStart,
+  spanBetween,
+  spanOf,
+  spanWords,
+} from '../../app/loops/diff.ts';
 import { presentRow } from '../../app/restore.ts';
-import { type CheckpointedLoop, commitOfNow } from '../../app/rewind.ts';
+import type { CheckpointedLoop } from '../../app/rewind.ts';
 import { allTasks } from '../../core/task.ts';
 import { columnsOf, padColumns } from '../../text/columns.ts';
 import { UsageError } from '../../text/errors.ts';
 import { plural } from '../../text/format.ts';
-import type { CheckpointRow } from '../../views/checkpoints.ts';
 import { asideWords } from '../../views/loop.ts';
 import { checkpointsOf, timeWords } from '../checkpoints.ts';
 import { type Context, type Flags, printJson, type Words } from '../context.ts';
 import { fitted, makeStyle, plain, type Style, type Tone } from '../terminal.ts';
-
-interface PatchSpan {
-  readonly from: string;
-  readonly to: string;
-  /** `checkpoint 1 to 4`. */
-  readonly words: string;
-}
-
-const bytesMax = 20_000_000;
 
 type Stat = Awaited<ReturnType<CheckpointedLoop['checkpoints']['stat']>>;
 
@@ -50,13 +50,14 @@ function statLines(rows: Stat, style: Style): readonly string[] {
 async function printPatch(
   context: Context,
   { row, checkpoints }: CheckpointedLoop,
-  span: PatchSpan,
+  told: PatchSpan,
   flags: Flags,
 ): Promise<number> {
+  const span = { ...told, words: spanWords(told, at => timeWords(at)) };
   const isJson = flags['json'] === true;
   const isStat = flags['stat'] === true;
   const stat = isJson || isStat ? await checkpoints.stat(span) : [];
-  const patch = isStat ? undefined : await checkpoints.patch(span, bytesMax);
+  const patch = isStat ? undefined : await checkpoints.patch(span, patchBytesMax);
   const text = patch && plain(patch.text);
   if (isJson) {
     const { from, to, words } = span;
@@ -75,56 +76,12 @@ async function printPatch(
           .map(line => painted(line, style));
   if (isEmpty) context.say(`Nothing changed: ${span.words}.`);
   else context.out(lines.join('\n'));
-  if (patch?.isCut) context.say(`Cut after ${bytesMax / 1_000_000} MB: --stat shows every file.`);
+  if (patch?.isCut) context.say(`Cut after ${patchBytesMax / 1_000_000} MB: --stat shows every file.`);
   return 0;
 }
 
 /** `1..4`. */
 const spanPattern = /^(\d{1,9})\.\.(\d{1,9})$/;
-
-function spanBetween(loop: CheckpointedLoop, from: string | number, to: string | number): PatchSpan {
-  const [older, newer] = [presentRow(loop, from), presentRow(loop, to)];
-  const words = [older, newer].map(({ number, at }) => `${number} (${timeWords(at)})`).join(' to ');
-  return { from: older.commit, to: newer.commit, words: `checkpoint ${words}` };
-}
-
-/** A fork's checkpoint stands on the commit that the fork was made from. */
-function spanOf(loop: CheckpointedLoop, row: CheckpointRow): PatchSpan {
-  if (row.isFork) return { from: `${row.commit}^`, to: row.commit, words: `what checkpoint ${row.number} adds` };
-  const { list, missing, pruned } = loop;
-  const isThere = ({ number }: CheckpointRow): boolean => !missing.has(number) && !pruned.has(number);
-  const before = list.rows.filter(one => !one.isFork && one.number < row.number && isThere(one)).at(-1);
-  return spanBetween(loop, before?.number ?? row.number, row.number);
-}
-
-function ofIteration(loop: CheckpointedLoop, text: string): PatchSpan {
-  const { list, state, row } = loop;
-  const known = /^[1-9]\d{0,8}$/.test(text) && Number(text) <= state.iterations.begun;
-  if (!known) {
-    const hint =
-      state.iterations.begun === 0 ? 'It has run none yet.' : `Give a number from 1 to ${state.iterations.begun}.`;
-    throw new UsageError(`Loop ${row.name} has no iteration ${JSON.stringify(text.slice(0, 40))}.`, hint);
-  }
-  const { before, after } = list.iterations.get(Number(text)) ?? {};
-  if (after === undefined) {
-    const isLive = state.live.some(one => one.iteration === Number(text));
-    throw new UsageError(
-      isLive ? `Iteration ${text} is still at work.` : `There is no checkpoint of iteration ${text}.`,
-      isLive ? 'What it changes so far: git diff' : `See what there is: ralph checkpoint list ${row.name}`,
-    );
-  }
-  const made = presentRow(loop, after);
-  return made.isFork || before === undefined ? spanOf(loop, made) : spanBetween(loop, before, after);
-}
-
-/** Merges of forks are in no checkpoint, nor are the marks of the document after an undo: then what is there now is looked at. */
-async function sinceStart(loop: CheckpointedLoop): Promise<PatchSpan> {
-  const { list, state } = loop;
-  const first = presentRow(loop, list.rows[0]?.number ?? 1);
-  if (!state.settings.worktreePerTask && !list.isRestored)
-    return spanBetween(loop, first.number, list.current ?? first.number);
-  return { from: first.commit, to: await commitOfNow(loop), words: `checkpoint ${first.number} to now` };
-}
 
 /** What is not there, because it was set aside. */
 const asideLines = ({ state, row: { name } }: CheckpointedLoop): readonly string[] =>

@@ -196,8 +196,13 @@ interface Claimed {
   readonly because: string;
 }
 
-const doneClaim = (signals: Signals, task: string): Claimed | undefined =>
-  signals.done ? { signal: 'done', because: `a line of its own says that ${task} is complete` } : undefined;
+const doneClaim = ({ done, isByTool }: Signals, task: string): Claimed | undefined => {
+  if (!done) return undefined;
+  const how = isByTool
+    ? `it reported with evidence that ${task} is done`
+    : `a line of its own says that ${task} is complete`;
+  return { signal: 'done', because: how };
+};
 
 const edit = (isEdited: boolean, task: string): Claimed | undefined =>
   isEdited ? { signal: 'status-edit', because: `the document was edited to call ${task} done` } : undefined;

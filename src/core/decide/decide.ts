@@ -33,6 +33,7 @@ import { checked, merged } from './proof.ts';
 import { answeredByChange, answerQuestion, askAboutBound, closeQuestions, raise } from './questions.ts';
 import { givenBack, setAside } from './set-aside.ts';
 import { askAboutStandstill } from './standstill.ts';
+import { reported } from './tool-reports.ts';
 
 const begin: Decide<'begin'> = (state, { task: id, performer, holder }, now) => {
   const task = findTask(state.tasks, id);
@@ -252,6 +253,7 @@ const decisions: { readonly [Type in Input['type']]: Decide<Type> } = {
     if (performer === undefined || state.performers.permissionModes?.[performer] === mode) return [];
     return [{ type: 'permissions.stated', iteration, performer, mode }];
   },
+  reported,
   performed: (state, { iteration, performed, chance }, now) => {
     const live = liveIteration(state, iteration);
     return live === undefined ? [] : endIteration(state, live, { performed, chance, now });

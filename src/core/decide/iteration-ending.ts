@@ -2,6 +2,7 @@
 
 import { readSignals, type Signals } from '../../messages/claims.ts';
 import { comparable, endsInError } from '../../messages/said.ts';
+import { withToolReports } from '../../messages/tool-reports.ts';
 import { formatDuration } from '../../text/format.ts';
 import { oneLine, stripControls, takeLastCharacters } from '../../text/text.ts';
 import {
@@ -196,6 +197,10 @@ function refusedClaims(ending: Ending): readonly NewEvent[] {
   }
   if (signals.done && outcome === 'failed')
     events.push(refuse(ending, 'done', task, 'the agent failed, so what it said does not count'));
+  if (signals.isByTool && outcome === 'interrupted')
+    events.push(
+      refuse(ending, 'done', task, 'it was interrupted before it had ended, so what it reported does not count'),
+    );
   if (signals.done && outcome === 'handed-off') {
     const because = 'it was interrupted before it had finished, so what it said does not count';
     events.push(refuse(ending, 'done', task, because));
@@ -225,7 +230,8 @@ interface IterationEnd {
 export function endIteration(state: State, live: LiveIteration, end: IterationEnd): readonly NewEvent[] {
   const { performed, chance, now, workedUntil = now } = end;
   const failure = failureOf(performed, live, state);
-  const signals = readSignals(stripControls(performed.message), dialectOf(state, live.task));
+  const inWords = readSignals(stripControls(performed.message), dialectOf(state, live.task));
+  const signals = withToolReports(inWords, live.reports);
   const usage = performed.usage === undefined ? [] : recordUsage(state, live, performed.usage);
   const spent = usage.reduce(
     (sum, one) => (one.type === 'usage.recorded' ? addUsage(sum, one.usage) : sum),

@@ -34,7 +34,7 @@ import {
   workCommitted,
   workScreened,
 } from './checkpoints.ts';
-import { heard, iterationEnded, iterationStarted, nudged, withSignOfLife } from './iteration.ts';
+import { heard, iterationEnded, iterationStarted, nudged, reported, withSignOfLife } from './iteration.ts';
 import { workGivenBack, workSetAside } from './set-aside.ts';
 import { resets } from './streaks.ts';
 
@@ -307,6 +307,7 @@ const folds: { readonly [Type in EventType]: Fold<Type> } = {
   'iteration.spawned': (state, { iteration, pid, startTime, host, at }) =>
     withLive(state, iteration, live => ({ ...live, heardAt: at, process: { pid, startTime, host } })),
   'iteration.heartbeat': heard,
+  'iteration.reported': reported,
   'iteration.nudged': nudged,
   'iteration.ended': iterationEnded,
   'usage.recorded': usageRecorded,
@@ -355,6 +356,7 @@ const timed: ReadonlySet<EventType> = new Set<EventType>([
   'iteration.started',
   'iteration.spawned',
   'iteration.heartbeat',
+  'iteration.reported',
   'iteration.ended',
   'usage.recorded',
   'check.ended',

@@ -277,6 +277,14 @@ export function nudged(state: State, event: EventOf<'iteration.nudged'>): State 
   });
 }
 
+/** A claim takes the place of the one before it. */
+export function reported(state: State, { iteration, report, at }: EventOf<'iteration.reported'>): State {
+  return withLive(state, iteration, live => {
+    const before = (live.reports ?? []).filter(one => one.type !== 'done' || report.type !== 'done');
+    return { ...withSignOfLife(live, at), aliveAt: at, reports: [...before, report] };
+  });
+}
+
 export function heard(state: State, event: EventOf<'iteration.heartbeat'>): State {
   return withLive(state, event.iteration, live => {
     const contextUsed = event.contextUsed ?? live.contextUsed;

@@ -4,6 +4,8 @@ export interface OfferedTool {
   readonly name: string;
   /** Names of its arguments; those that must be lists carry `[]`. */
   readonly parameters: readonly string[];
+  /** Of the tools of an MCP server, where the API groups them. */
+  readonly namespace?: string;
 }
 
 /** One request as every model API means it. */
@@ -19,6 +21,7 @@ export interface Asked {
 
 export interface ToolCall {
   readonly name: string;
+  readonly namespace?: string | undefined;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 

@@ -7,6 +7,7 @@ import {
   halves,
   json,
   listOf,
+  type OfferedTool,
   parametersOf,
   type Said,
   stream,
@@ -15,6 +16,15 @@ import {
 import { refuseLikeOpenAi } from './openai-chat.ts';
 
 const outputTypes = ['function_call_output', 'custom_tool_call_output', 'local_shell_call_output'];
+
+/** Those of a namespace are told inside it. */
+function toolsIn(tool: Readonly<Record<string, unknown>>): readonly OfferedTool[] {
+  const name = textOf(tool['name']);
+  if (tool['type'] !== 'namespace') return [{ name, parameters: parametersOf(tool['parameters']) }];
+  return listOf(tool['tools'])
+    .flatMap(toolsIn)
+    .map(one => ({ ...one, namespace: name }));
+}
 
 function read(_path: string, body: Readonly<Record<string, unknown>>): Asked {
   const items = typeof body['input'] === 'string' ? [] : listOf(body['input']);
@@ -29,10 +39,7 @@ function read(_path: string, body: Readonly<Record<string, unknown>>): Asked {
   return {
     model: textOf(body['model']),
     streams: body['stream'] === true,
-    tools: listOf(body['tools']).map(tool => ({
-      name: textOf(tool['name']),
-      parameters: parametersOf(tool['parameters']),
-    })),
+    tools: listOf(body['tools']).flatMap(toolsIn),
     prompt: [textOf(body['input']), ...words].join('\n'),
     turn: items.filter(item => outputTypes.includes(textOf(item['type']))).length,
   };
@@ -55,6 +62,7 @@ function say(asked: Asked, said: Said, id: string) {
         id: `fc_${id}`,
         call_id: `call_${id}`,
         name: said.call.name,
+        namespace: said.call.namespace,
         arguments: JSON.stringify(said.call.arguments),
       }
     : {
