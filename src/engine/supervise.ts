@@ -5,7 +5,7 @@ import { keyOf } from '../core/decide/actions.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Performed } from '../core/input.ts';
 import { type LiveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
-import { findTask, readyTasks } from '../core/task.ts';
+import { findTask } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
 import { takeCharacters } from '../text/text.ts';
@@ -140,9 +140,8 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
   };
 }
 
-async function forkTrouble({ forks }: Engine, { tasks, settings }: State, task: string): Promise<string | undefined> {
+async function forkTrouble({ forks }: Engine, task: string): Promise<string | undefined> {
   if (forks === undefined) return noGit.problem;
-  forks.expect?.(readyTasks(tasks, settings.parallel).length);
   const fork = await forks.fork(task);
   return fork.ok ? undefined : fork.problem;
 }
@@ -158,7 +157,7 @@ export async function supervise(
     post({ type: 'performed', iteration, performed, chance: engine.clock.random() });
   const failed = (kind: Failure['kind'], detail: string): void => say({ message: '', failure: { kind, detail } });
   if (performer === undefined) return failed('spawn', `no agent is called ${live.performer}`);
-  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, state, task) : undefined;
+  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, task) : undefined;
   if (trouble !== undefined) return failed('unknown', trouble);
   const order = await assignmentOf(engine, state, live);
   const { clock } = engine;
