@@ -6,7 +6,7 @@ import { refusalOfReport } from '../core/decide/tool-reports.ts';
 import type { Failure } from '../core/failure.ts';
 import type { InputOf, Performed } from '../core/input.ts';
 import { type LiveIteration, liveIteration, noUsage, type State, showsBlocked } from '../core/state.ts';
-import { findTask, readyTasks } from '../core/task.ts';
+import { findTask } from '../core/task.ts';
 import { identifyChanged } from '../core/task-identity.ts';
 import type { SpoolWriter } from '../ledger/spool.ts';
 import { redactDeep } from '../secrets/redactor.ts';
@@ -162,9 +162,8 @@ function deskOf({ engine, state, stored, stateNow }: EffectContext, live: LiveIt
   };
 }
 
-async function forkTrouble({ forks }: Engine, { tasks, settings }: State, task: string): Promise<string | undefined> {
+async function forkTrouble({ forks }: Engine, task: string): Promise<string | undefined> {
   if (forks === undefined) return noGit.problem;
-  forks.expect?.(readyTasks(tasks, settings.parallel).length);
   const fork = await forks.fork(task);
   return fork.ok ? undefined : fork.problem;
 }
@@ -177,7 +176,7 @@ export async function supervise(context: EffectContext, live: LiveIteration, sto
     post({ type: 'performed', iteration, performed, chance: engine.clock.random() });
   const failed = (kind: Failure['kind'], detail: string): void => say({ message: '', failure: { kind, detail } });
   if (performer === undefined) return failed('spawn', `no agent is called ${live.performer}`);
-  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, state, task) : undefined;
+  const trouble = state.settings.worktreePerTask ? await forkTrouble(engine, task) : undefined;
   if (trouble !== undefined) return failed('unknown', trouble);
   const order = await assignmentOf(engine, state, live);
   const { clock } = engine;

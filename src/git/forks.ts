@@ -25,8 +25,6 @@ export interface Forks {
   directory(task: string): string;
   /** Makes the fork of a task, or takes up the one that an earlier attempt left. */
   fork(task: string): Promise<Forked>;
-  /** So many forks more will be asked for: they may be made ahead, while those who have one work. */
-  expect?(count: number): void;
   /** The commit that the fork of a task stands on; empty when there is none. */
   base(task: string): Promise<string>;
   /** Merges what the loop's branch became into the fork. */

@@ -65,12 +65,7 @@ export interface GitCheckpoints extends Checkpoints {
 
 export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const { loop, repository } = options;
-  const placesNow = placesOf(options);
-  let warming: Promise<unknown> | undefined;
-  const placeOf = async (task?: string): Promise<SavePlace> => {
-    await warming;
-    return placesNow(task);
-  };
+  const { placeOf, ...ahead } = madeAhead(options);
   const own = async (isRestore = false): Promise<PrivateGit> => {
     const { own: found, memory } = await placeOf();
     await memory.seeding;
@@ -82,23 +77,8 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
   const restoreNow = async (order: RestoreOrder): Promise<Restored> =>
     withConflicts(await safely(async () => restore(await own(true), loop, order)));
   return {
-    warm() {
-      warming ??= safely(async () => {
-        const place = await placesNow();
-        place.memory.seeding = safely(() => seedAhead(place, () => openAhead(repository)));
-        return { ok: true as const };
-      });
-    },
-    look() {
-      const warmed = warming;
-      warming = safely(async () => {
-        await warmed;
-        const place = await placesNow();
-        place.memory.ahead = safely(() => makeTreeAhead(place));
-        place.memory.ahead.catch(() => {}); // whoever waits for it hears of it
-        return { ok: true as const };
-      });
-    },
+    warm: ahead.warm,
+    look: ahead.look,
     async save(order) {
       const saved = await safely(async () => save(await placeOf(order.task), order));
       if (saved.ok) tidying.saved(order.number);
@@ -121,7 +101,7 @@ export function gitCheckpoints(options: GitCheckpointOptions): GitCheckpoints {
       return { ...repaired, did: [...repaired.did, ...(await tidying.trouble())] };
     },
     async close() {
-      if (warming !== undefined) await safely(own);
+      if (ahead.isBegun()) await safely(own);
       await tidying.close();
     },
     prune: order => prune(repository, loop, order),
@@ -170,6 +150,39 @@ async function repair(own: PrivateGit, loop: string, known: readonly KnownCheckp
   if (!synced.ok) did.push(synced.problem);
   const refs = await repairRefs(own.repository, loop, known);
   return { did: [...did, ...refs.did], missing: refs.missing };
+}
+
+/** What is made for the first checkpoint before it is asked for; whoever asks where one is made waits for that. */
+function madeAhead(options: GitCheckpointOptions) {
+  const placesNow = placesOf(options);
+  let making: Promise<unknown> | undefined;
+  const placeOf = async (task?: string): Promise<SavePlace> => {
+    await making;
+    return placesNow(task);
+  };
+  const make = (work: (place: SavePlace) => void): void => {
+    const before = making;
+    making = safely(async () => {
+      await before;
+      work(await placesNow());
+      return { ok: true as const };
+    });
+  };
+  return {
+    placeOf,
+    isBegun: () => making !== undefined,
+    warm() {
+      if (making === undefined)
+        make(place => {
+          place.memory.seeding = safely(() => seedAhead(place, () => openAhead(options.repository)));
+        });
+    },
+    look: () =>
+      make(place => {
+        place.memory.ahead = safely(() => makeTreeAhead(place));
+        place.memory.ahead.catch(() => {}); // whoever waits for it hears of it
+      }),
+  };
 }
 
 /** Where a checkpoint is made: in the task's fork if it has one. Found out once, and again when a fork was made anew. */

@@ -111,7 +111,7 @@ export async function keepIndex(fork: Fork, notes: string, commit: string): Prom
   await rememberSeed(seed, commit, join(notes, 'index'));
 }
 
-export async function putIndex(path: string, bytes: Buffer, mtimeMs: number): Promise<void> {
+async function putIndex(path: string, bytes: Buffer, mtimeMs: number): Promise<void> {
   const second = Math.floor(mtimeMs / 1_000);
   await writeFile(`${path}.new`, bytes);
   await utimes(`${path}.new`, second, second);

@@ -44,21 +44,12 @@ export interface ForkRecord {
   readonly landed?: { readonly iteration: number; readonly commit: string };
 }
 
-export interface Spare {
-  readonly directory: string;
-  readonly index: string;
-  /** Nobody worked in it: it is as it was checked out at this commit. */
-  readonly commit?: string;
-}
-
 /** What is known of all forks of a loop in this process. */
 export interface ForkMemory extends KnownSettings {
   /** The commit that the private index of a fork holds, while it is still that index. */
   readonly held: Map<string, { readonly commit: string; readonly stamp: string }>;
-  /** Folders and private indexes for the next forks. */
-  readonly spares: Spare[];
-  /** How many there are to be before anybody asks for them. */
-  wanted: number;
+  /** Folders and private indexes of forks that are over, for the next ones. */
+  readonly spares: { readonly directory: string; readonly index: string }[];
   /** Paths that nobody needs any more. */
   readonly unwanted: string[];
   /** How many there were. */
@@ -68,9 +59,6 @@ export interface ForkMemory extends KnownSettings {
 }
 
 export type Fork = ReturnType<typeof forkOf>;
-
-/** All of them. */
-export type LoopForks = Pick<Fork, 'repository' | 'options' | 'memory'>;
 
 export function forkOf(repository: Repository, options: ForkOptions, task: string, memory: ForkMemory) {
   const base = join(options.privateFolder, `fork-${safeName(task)}`);

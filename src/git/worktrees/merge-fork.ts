@@ -21,13 +21,12 @@ import {
   type ForkRecord,
   forkOf,
   freeIndex,
-  type LoopForks,
   readyRecord,
   tipOf,
 } from './fork.ts';
 import { holds, type PlainMerge, plainMerge, showIndex, treeOfFork } from './fork-tree.ts';
 import { dropFork, makeFork } from './make-fork.ts';
-import { discardSpares, spareMaker, sweepSpares } from './spare-fork.ts';
+import { discardSpares, sweepSpares } from './spare-fork.ts';
 import { atMost } from './turns.ts';
 
 const namesMax = 20;
@@ -213,6 +212,8 @@ async function answer(
   return { ...refuse(sentences.join(' ')), conflicts: conflicts.map(toText), others };
 }
 
+type LoopForks = Pick<Fork, 'repository' | 'options' | 'memory'>;
+
 /** Written before the branch moves. An empty commit: there was nothing to merge. */
 interface Journal {
   readonly task: string;
@@ -354,50 +355,28 @@ export interface GitForks extends Forks {
 export function openForks(repository: Repository, options: ForkOptions): GitForks {
   let unfit: Promise<Refusal | undefined> | undefined;
   const [inTurn, making] = [atMost(1), atMost(makersMax)];
-  const memory: ForkMemory = {
-    held: new Map(),
-    spares: [],
-    wanted: 0,
-    unwanted: [],
-    laid: 0,
-    discarded: Promise.resolve(),
-  };
+  const memory: ForkMemory = { held: new Map(), spares: [], unwanted: [], laid: 0, discarded: Promise.resolve() };
   let swept: Promise<void> | undefined;
   const of = (task: string): Fork => forkOf(repository, options, task, memory);
   /** After a merge that a crash cut. */
   const next = <Answer>(task: string, work: (fork: Fork) => Promise<Answer>): Promise<Answer | Refusal> =>
     inTurn(async () => {
-      swept ??= sweepSpares(repository, options);
+      swept ??= sweepSpares(options);
       await swept;
       const cut = await finishMerge({ repository, options, memory });
       return cut.ok ? work(of(task)) : cut;
     });
-  // Forks that are asked for and merges come first; a merge moves the branch.
-  const spares = spareMaker({ repository, options, memory }, async () => {
-    await making.idle();
-    await inTurn.idle();
-    return revision(repository, `refs/heads/${options.branch}^{commit}`);
-  });
   return {
     directory: task => of(task).directory,
-    expect(count) {
-      memory.wanted = options.isReusable === true ? count : 0;
-    },
     fork: async task => {
       unfit ??= tooOld(repository);
       // Of a new one nothing can have been cut, so it waits for no merge: it stands on the tip that it finds.
       await swept;
       const isNew = swept !== undefined && (await of(task).record()) === undefined;
-      const known = (await unfit) ?? (isNew ? undefined : await next(task, resume));
-      const forked = known ?? (await making(() => makeFork(of(task))));
-      spares.make();
-      return forked;
+      return (await unfit) ?? (isNew ? undefined : await next(task, resume)) ?? making(() => makeFork(of(task)));
     },
     base: async task => (await of(task).record())?.base ?? '',
-    mergeIntoFork: async task => {
-      await making.idle(); // agents that may begin come first: while they work there is time to merge
-      return withConflicts(await next(task, mergeIntoFork));
-    },
+    mergeIntoFork: async task => withConflicts(await next(task, mergeIntoFork)),
     mergeFork: order => next(order.task, fork => mergeFork(fork, order)),
     async discard(task) {
       const fork = of(task);
@@ -405,7 +384,6 @@ export function openForks(repository: Repository, options: ForkOptions): GitFork
       if (dropped.ok) await fork.forget();
     },
     async close() {
-      await spares.stop();
       await discardSpares(repository, memory);
     },
   };

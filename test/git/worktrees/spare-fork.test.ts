@@ -124,57 +124,6 @@ describe('a fork in the folder of a merged one', () => {
   });
 });
 
-describe('a fork that is expected', () => {
-  const made = async (): Promise<void> => {
-    while (spares(all).filter(name => /^\.spare-\d/.test(name)).length < 2) await new Promise(setImmediate);
-  };
-
-  it('is made while others work, and needs no program then: it is what any other one is', async () => {
-    all = await parallel({}, one => {
-      one.write('src/x', 'x\n');
-      one.git('add', '.');
-      one.git('commit', '-q', '-m', 'a folder');
-    });
-    const forks = all.open();
-    forks.expect?.(1);
-    good(await forks.fork('T1'));
-    await made();
-    expect(all.one.git('worktree', 'list').trim().split('\n')).toHaveLength(3);
-    forks.expect?.(0);
-    ran.length = 0;
-    good(await forks.fork('T2'));
-    expect(ran).toEqual([]);
-    const directory = forks.directory('T2');
-    const tracked = all.one.git('ls-tree', '--name-only', 'ralph/x').trim().split('\n');
-    expect(readdirSync(directory).sort()).toEqual(['.git', ...tracked].sort());
-    expect(all.one.gitIn(directory, 'status', '--porcelain', '--branch')).toBe('## HEAD (no branch)\n');
-    expect(all.one.git('worktree', 'list')).toContain(`${directory} `);
-    all.write('T2', 'src/x', 'by T2\n');
-    good(await forks.mergeFork(orderOf('T2')));
-    expect(all.one.git('show', 'ralph/x:src/x')).toBe('by T2\n');
-  });
-
-  it('follows the branch when that went on, and goes when it was not needed, or with the next process', async () => {
-    all = await parallel();
-    const forks = all.open();
-    forks.expect?.(1);
-    good(await forks.fork('T1'));
-    await made();
-    all.write('T1', 'a.txt', 'by T1\n');
-    forks.expect?.(0);
-    good(await forks.mergeFork(orderOf('T1')));
-    await forks.fork('T2');
-    await forks.fork('T3');
-    expect([all.read('T2', 'a.txt'), all.read('T3', 'a.txt')]).toEqual(['by T1\n', 'by T1\n']);
-    for (const task of ['T2', 'T3']) expect(all.one.gitIn(forks.directory(task), 'status', '--porcelain')).toBe('');
-    const killed = join(all.options.folder, '.spare-making', 'ahead-1-1');
-    all.one.git('worktree', 'add', '-q', '--detach', killed, 'ralph/x');
-    await all.open().mergeIntoFork('T2');
-    expect(all.one.git('worktree', 'list')).not.toContain('ahead-1-1');
-    expect(spares(all)).toEqual([]);
-  });
-});
-
 it('a parallel task needs few programs: two to make its fork, two to bring in what others did, three to merge it', async () => {
   all = await parallel();
   const forks = all.open();
