@@ -86,6 +86,7 @@ const day: readonly (readonly [string, readonly string[], number?])[] = [
   ['plan run', ['plan_b', '--yes']],
   ['plan watch', ['--once']],
   ['demo', ['--fast']],
+  ['mcp serve', []],
   ['hook install', ['claude', '--yes']],
   ['hook start', ['Draw the house', '--agent', 'claude', '--session', 's1']],
   ['hook uninstall', ['claude', '--yes']],

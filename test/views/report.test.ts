@@ -137,3 +137,30 @@ it.each([60, 80])(
     expect(text).not.toMatch(/[#\\]|\| task|undefined/);
   },
 );
+
+it('given claims by a tool, then each criterion has a verdict and what it rests on, and other reports have none', () => {
+  const story = new Story({ checks: ['npm test'], checkpoints: false }, [
+    spec('A', { criteria: ['it adds', 'it | prints'] }),
+    spec('B'),
+  ]);
+  const evidence = [1, 2].map(criterion => ({ criterion, evidence: `test ${criterion}` }));
+  for (const [task, passed] of [['A', true] as const, ['B', false] as const]) {
+    story.begin(task);
+    const { begun } = story.state.iterations;
+    story.when({
+      type: 'reported',
+      iteration: begun,
+      report: { type: 'done', task, evidence: task === 'A' ? evidence : evidence.slice(0, 1) },
+    });
+    story.performed(says('bye'));
+    story.checked(passed);
+  }
+  const report = reportOf(story);
+  expect(report.criteria).toEqual([
+    { task: 'A', criterion: 'it adds', verdict: 'met', evidence: 'test 1' },
+    { task: 'A', criterion: 'it | prints', verdict: 'met', evidence: 'test 2' },
+    { task: 'B', criterion: 'B works', verdict: 'open', evidence: 'test 1' },
+  ]);
+  expect(reportMarkdown(report, story.state)).toContain('- A: it \\| prints: met, says the agent (test 2)');
+  expect(reportOf(told()).criteria).toBeUndefined();
+});
