@@ -33,7 +33,7 @@ type Over = Extract<Outcome, { type: 'over' }>['earlier'];
 
 /** Whether somebody can be asked. */
 export const isInteractive = (flags: Flags): boolean =>
-  process.stdin.isTTY === true && makeStyle(flags).live && flags['input'] !== false;
+  makeStyle(flags).live && flags['input'] !== false && process.stdin.isTTY === true; // asked last: Node makes a stream of it
 
 export function terminalHost(context: Context, flags: Flags): Host {
   const { say, by } = context;
