@@ -221,11 +221,12 @@ export function listAhead(place: GitPlace): Listing | undefined {
   return existsSync(join(gitDirectory, 'HEAD')) ? listing({ ...place, gitDirectory }) : undefined;
 }
 
-const listing = (place: Pick<Repository, 'gitDirectory'> & GitPlace): Listing => ({
-  directory: place.directory,
-  tracked: listedIn(place),
-  untracked: git(place, [...unwatched, 'ls-files', '-o', '-z', '--exclude-standard']),
-});
+/** One after the other, by one shell: to start another takes longer. */
+function listing(place: Pick<Repository, 'gitDirectory'> & GitPlace): Listing {
+  const tracked = listedIn(place);
+  const untracked = tracked.then(() => git(place, [...unwatched, 'ls-files', '-o', '-z', '--exclude-standard']));
+  return { directory: place.directory, tracked, untracked };
+}
 
 /**
  * Before a loop starts: what we must refuse in this repository, and what a person should know about it (F72, B87, B88,
