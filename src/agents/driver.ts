@@ -15,7 +15,7 @@ import type { Account, AgentCli, AgentEvent, Launch, LaunchOrder, PriceBook, Rea
 import { failureOf, plausibleReset } from './failures.ts';
 import { performAtTerminal } from './interactive.ts';
 import { fullPrompt, iterationEnvironment } from './launch.ts';
-import type { Activity, Assignment, Desk, Performer, ToolServer } from './performer.ts';
+import type { Activity, AgentTools, Assignment, Performer, ToolServer } from './performer.ts';
 import { type AgentProcess, gatherText, type Push, performProcess, reportProblems } from './process-run.ts';
 import { messageCharsMax } from './reader.ts';
 import { openSteering } from './steering.ts';
@@ -42,7 +42,7 @@ export interface CliAgentOptions extends AgentOptions {
   /** What it still asks a person who gives it the terminal in this folder. */
   readonly firstQuestions?: (directory: string) => readonly string[];
   /** Opens the tools of an iteration to an agent that takes such servers; absent: it gets none. */
-  readonly openTools?: ((desk: Desk) => Promise<ToolServer>) | undefined;
+  readonly openTools?: ((agentTools: AgentTools) => Promise<ToolServer>) | undefined;
   /** How long its own interrupt may take before signals are sent. */
   readonly interruptMs?: number;
   /** Where the private folder of an iteration is made; the system's folder for such things by default. */
@@ -140,11 +140,11 @@ const takesTools = (cli: AgentCli, { openTools: open }: CliAgentOptions): boolea
 async function openTools(
   cli: AgentCli,
   options: CliAgentOptions,
-  { desk, interactive }: Assignment,
+  { agentTools, interactive }: Assignment,
 ): Promise<ToolServer | NoTools> {
-  if (desk === undefined || interactive === true || !takesTools(cli, options)) return {};
+  if (agentTools === undefined || interactive === true || !takesTools(cli, options)) return {};
   try {
-    return (await options.openTools?.(desk)) ?? {};
+    return (await options.openTools?.(agentTools)) ?? {};
   } catch (error) {
     return { why: `it gets no tools of Ralph: ${(error as Error).message}` };
   }

@@ -41,11 +41,11 @@ export interface Assignment {
   /** For a performer that `holds`: what it started may begin when this is true, and must not when it is false. */
   readonly mayBegin?: Promise<boolean>;
   /** For an agent that can call tools of ours; absent: none is wanted. */
-  readonly desk?: Desk;
+  readonly agentTools?: AgentTools;
 }
 
 /** What an agent may ask and report while it works, beside its last message. It answers for its own iteration alone. */
-export interface Desk {
+export interface AgentTools {
   /** As things stand now; undefined: the iteration is over. */
   ask(about: 'task' | 'handoff' | 'budget'): Fields | undefined;
   /** Undefined: it is recorded, durably. */
@@ -65,7 +65,7 @@ export interface Notes {
   listen(listener: (note: Note) => void): void;
 }
 
-/** A server of tools (MCP) over the desk of one iteration, as its agent starts it; closed with the iteration. */
+/** A server of tools (MCP) for one iteration, as its agent starts it; closed with the iteration. */
 export interface ToolServer {
   readonly command: string;
   readonly args: readonly string[];

@@ -1,6 +1,6 @@
 // Engine: the ports and policies that a loop is given, nothing global. The composition root fills it in.
 
-import type { Desk, Performer } from '../agents/performer.ts';
+import type { AgentTools, Performer } from '../agents/performer.ts';
 import type { Check, FileGuard } from '../checks/check.ts';
 import type { Answer, Escalation, Event } from '../core/event.ts';
 import type { CheckOutcome, Input, Performed } from '../core/input.ts';
@@ -18,7 +18,7 @@ import type { Fields } from '../text/fields.ts';
 import type { Clock } from './clock.ts';
 import type { NoteBoard } from './steering.ts';
 
-type DeskTopic = Parameters<Desk['ask']>[0];
+type DeskTopic = Parameters<AgentTools['ask']>[0];
 
 /** Work that passed its checks, for the judge. */
 interface WorkToJudge {
@@ -64,7 +64,7 @@ export interface Engine {
     facts: Readonly<Record<string, string>>,
   ) => { readonly text: string; readonly system?: string };
   /** For whom there are tools, and what they answer while an iteration works; absent: nobody gets any. */
-  readonly desk?: {
+  readonly agentTools?: {
     isFor(state: State, live: LiveIteration): boolean;
     answers(state: State, live: LiveIteration, now: number): Readonly<Record<DeskTopic, Fields>>;
   };

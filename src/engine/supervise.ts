@@ -1,6 +1,6 @@
 // Supervision of one live iteration: hands out the work, keeps its output, reports signs of life, and says how it ended.
 
-import { type Activity, type Assignment, type Desk, stopReasonOf } from '../agents/performer.ts';
+import { type Activity, type AgentTools, type Assignment, stopReasonOf } from '../agents/performer.ts';
 import { keyOf } from '../core/decide/actions.ts';
 import { refusalOfReport } from '../core/decide/tool-reports.ts';
 import type { Failure } from '../core/failure.ts';
@@ -144,15 +144,15 @@ async function assignmentOf(engine: Engine, state: State, live: LiveIteration): 
 }
 
 /** What an agent asks is answered by the state as it is then; what it reports is recorded before it hears so. */
-function deskOf({ engine, state, stored, stateNow }: EffectContext, live: LiveIteration): Desk | undefined {
-  const { desk, clock } = engine;
+function toolsOf({ engine, state, stored, stateNow }: EffectContext, live: LiveIteration): AgentTools | undefined {
+  const { agentTools, clock } = engine;
   const { iteration } = live;
-  if (desk?.isFor(state, live) !== true) return undefined;
+  if (agentTools?.isFor(state, live) !== true) return undefined;
   return {
     ask(about) {
       const now = stateNow();
       const own = liveIteration(now, iteration);
-      return own && redactDeep(desk.answers(now, own, clock.now())[about], engine.redact);
+      return own && redactDeep(agentTools.answers(now, own, clock.now())[about], engine.redact);
     },
     async report(report) {
       const refusal = refusalOfReport(stateNow(), iteration, report);
@@ -191,7 +191,7 @@ export async function supervise(context: EffectContext, live: LiveIteration, sto
     notes: channel.notes,
     mayBegin: performer.holds?.() === true && !isInteractive ? begin.promise : undefined,
     intend: (repeatable: boolean) => stored({ type: 'intended', iteration, repeatable }),
-    desk: isInteractive ? undefined : deskOf(context, live),
+    agentTools: isInteractive ? undefined : toolsOf(context, live),
   };
   // What goes into the system prompt is kept with the rest: together they are what the agent was told.
   const told = [order.system, order.prompt].filter(part => part !== undefined).join('\n\n');

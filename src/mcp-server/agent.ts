@@ -1,9 +1,9 @@
-// The tools of an agent in its iteration, over its desk: what it reports is recorded before it is answered.
-import type { Desk } from '../agents/performer.ts';
-import type { Answer, Deeds, ToolProblem } from './tools.ts';
+// The tools of an agent in its iteration: what it reports is recorded before it is answered.
+import type { AgentTools } from '../agents/performer.ts';
+import type { Answer, ToolCalls, ToolProblem } from './tools.ts';
 
-type Refusal = NonNullable<Awaited<ReturnType<Desk['report']>>>;
-type Account = Extract<Parameters<Desk['report']>[0], { readonly type: 'account' }>['report'];
+type Refusal = NonNullable<Awaited<ReturnType<AgentTools['report']>>>;
+type Account = Extract<Parameters<AgentTools['report']>[0], { readonly type: 'account' }>['report'];
 
 export const agentInstructions = [
   'These tools belong to the loop that runs you. Call report_done, with evidence for each criterion, when your task meets all',
@@ -30,13 +30,13 @@ function problemOf(refusal: Refusal): ToolProblem {
 
 const nothingSaid: Account = { completed: [], pending: [], blocked: [], decisions: [] };
 
-export function agentDeeds(desk: Desk): Deeds<'agent'> {
-  const ask = (about: Parameters<Desk['ask']>[0]): Answer => {
-    const answer = desk.ask(about);
+export function agentCalls(agentTools: AgentTools): ToolCalls<'agent'> {
+  const ask = (about: Parameters<AgentTools['ask']>[0]): Answer => {
+    const answer = agentTools.ask(about);
     return answer === undefined ? { problem: over } : { result: answer };
   };
-  const report = async (said: Parameters<Desk['report']>[0], next: string): Promise<Answer> => {
-    const refusal = await desk.report(said);
+  const report = async (said: Parameters<AgentTools['report']>[0], next: string): Promise<Answer> => {
+    const refusal = await agentTools.report(said);
     return refusal === undefined ? { result: { recorded: true, next } } : { problem: problemOf(refusal) };
   };
   const account = (part: Partial<Account>): Promise<Answer> =>

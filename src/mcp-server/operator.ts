@@ -1,7 +1,7 @@
 // The tools of a person's program, thin over the door `Loops`: to look, to pause, to say something, and never to decide.
 import type { Command, LoopRow, Loops, LoopView, Sent } from '../index.ts';
 import { takeCharacters } from '../text/text.ts';
-import type { Answer, Deeds } from './tools.ts';
+import type { Answer, ToolCalls } from './tools.ts';
 
 export const operatorInstructions = [
   'Look at the loops of Ralph on this machine, pause one, or say something to its agent. Answering questions, approving,',
@@ -49,7 +49,7 @@ function sentAnswer(sent: Sent, { name }: LoopRow): Answer {
   return { result: { loop: name, became: sent.became } };
 }
 
-export function operatorDeeds({ loops: door, directory, by }: OperatorPlace): Deeds<'operator'> {
+export function operatorCalls({ loops: door, directory, by }: OperatorPlace): ToolCalls<'operator'> {
   const meant = async (loop: string | undefined, toChange = false) => {
     const loops = await door();
     return { loops, row: await loops.find(loop, { directory, toChange }) };

@@ -2,11 +2,11 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { UsageError } from '../text/errors.ts';
-import { type Answer, type Deeds, type Role, type ToolProblem, type ToolRow, tools } from './tools.ts';
+import { type Answer, type Role, type ToolCalls, type ToolProblem, type ToolRow, tools } from './tools.ts';
 
 interface ServeOrder<Whose extends Role> {
   readonly role: Whose;
-  readonly deeds: Deeds<Whose>;
+  readonly calls: ToolCalls<Whose>;
   /** What whoever connects is told first. */
   readonly instructions: string;
   readonly version: string;
@@ -41,7 +41,7 @@ export async function serve<Whose extends Role>(order: ServeOrder<Whose>): Promi
     }
     const judged = validator.getValidator(row.input as never)(given);
     if (!judged.valid) return problemResult(wrongArguments(row, judged.errorMessage));
-    const deed = order.deeds[name as keyof Deeds<Whose>] as (given: unknown) => Answer | Promise<Answer>;
+    const deed = order.calls[name as keyof ToolCalls<Whose>] as (given: unknown) => Answer | Promise<Answer>;
     const answer = await refusing(async () => deed(given));
     return 'problem' in answer ? problemResult(answer.problem) : result(answer.result, false);
   }

@@ -5,8 +5,8 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Desk, ToolServer } from '../agents/performer.ts';
-import { agentDeeds, agentInstructions } from './agent.ts';
+import type { AgentTools, ToolServer } from '../agents/performer.ts';
+import { agentCalls, agentInstructions } from './agent.ts';
 import type { Serving } from './serve.ts';
 
 /** From source, in the bundle, in a chunk of the bundle. */
@@ -51,12 +51,12 @@ function shownTicket(socket: Socket, ticket: string): Promise<Buffer | undefined
 }
 
 /** Only this user gets into the folder; only who was given the ticket gets an answer. Throws where there can be no socket. */
-export async function openToolServer(desk: Desk, version: string): Promise<ToolServer> {
+export async function openToolServer(agentTools: AgentTools, version: string): Promise<ToolServer> {
   const program = bridge();
   const folder = socketFolder();
   const path = join(folder, 's');
   const ticket = randomBytes(24).toString('base64url');
-  const deeds = agentDeeds(desk);
+  const calls = agentCalls(agentTools);
   const sockets = new Set<Socket>();
   const serving = new Set<Serving>();
 
@@ -65,7 +65,7 @@ export async function openToolServer(desk: Desk, version: string): Promise<ToolS
     if (rest === undefined || socket.destroyed) return void socket.destroy();
     const { serve } = await import('./serve.ts');
     if (rest.length > 0) socket.unshift(rest);
-    const order = { role: 'agent', deeds, instructions: agentInstructions, version } as const;
+    const order = { role: 'agent', calls, instructions: agentInstructions, version } as const;
     const one = await serve({ ...order, input: socket, output: socket });
     serving.add(one);
     socket.resume(); // it was paused for its ticket, and a listener alone does not end that

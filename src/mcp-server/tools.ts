@@ -242,7 +242,7 @@ export interface ToolProblem {
 }
 
 /** Every tool of a role, done. */
-export type Deeds<Whose extends Role> = {
+export type ToolCalls<Whose extends Role> = {
   readonly [One in Extract<Row, { readonly role: Whose }> as One['name']]: (
     given: Given<One['input']>,
   ) => Answer | Promise<Answer>;

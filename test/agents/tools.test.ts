@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentCli, Reader } from '../../src/agents/agent.ts';
 import { type CliAgentOptions, cliAgent } from '../../src/agents/driver.ts';
-import type { Desk, ToolServer } from '../../src/agents/performer.ts';
+import type { AgentTools, ToolServer } from '../../src/agents/performer.ts';
 import { clis, plainPrices } from '../contracts/cli-agent.ts';
 import { activitiesOf, assignmentIn, endOf } from '../contracts/performer.ts';
 import { plainEnvironment, scratchDirectory } from '../processes/fixture.ts';
 
-const desk: Desk = { ask: () => undefined, report: async () => undefined };
+const agentTools: AgentTools = { ask: () => undefined, report: async () => undefined };
 const taking = clis.filter(({ withTools }) => withTools !== undefined);
 /** Says what it was started with, and what is in its home. */
 const script = `#!/bin/sh
@@ -56,7 +56,7 @@ async function started(cli: AgentCli, more: Partial<CliAgentOptions> = {}, visib
   const environment = { ...plainEnvironment, HOME: home, ...visible };
   const options = { name: cli.name, program, environment, args: [], prices: plainPrices, folderIn };
   const agent = cliAgent({ ...cli, reader: words }, { ...options, openTools: async () => server, ...more });
-  const activities = await activitiesOf(agent, { ...assignmentIn(directory), desk });
+  const activities = await activitiesOf(agent, { ...assignmentIn(directory), agentTools });
   const left = { folders: readdirSync(folderIn), settings: readFileSync(join(home, '.gemini/settings.json'), 'utf8') };
   return { agent, activities, end: endOf(activities), closed, left };
 }

@@ -148,7 +148,7 @@ export const house: House = {
     app: { values: [everything] },
     // Rules that only types of the app tell it: what it needs of a loop it is given.
     hook: { values: ['text'], types: ['app', 'agents'] },
-    // What an agent reports goes over the desk of its iteration.
+    // What an agent reports goes to its iteration.
     'mcp-server': { ...surface, types: ['agents'] },
     cli: {
       values: [

@@ -1,8 +1,8 @@
 // The tools of an agent, called by the official client while the engine runs its iteration: what it says is in the ledger at once.
 import { describe, expect, it } from 'vitest';
 import type { Activity, Assignment } from '../../src/agents/performer.ts';
-import { agentDeeds } from '../../src/mcp-server/agent.ts';
-import { desk } from '../../src/modes/desk.ts';
+import { agentCalls } from '../../src/mcp-server/agent.ts';
+import { agentTools } from '../../src/modes/agent-tools.ts';
 import { eventsIn, makeEngine, makeWorld, type Play, runWorld, type World } from '../engine/world.ts';
 import { answerOf, clientOf, type Era, eras } from './client.ts';
 
@@ -14,14 +14,14 @@ const playing = (
   era: Era = 'modern',
 ): Play =>
   async function* (assignment: Assignment, _stop, world): AsyncGenerator<Activity> {
-    const client = await clientOf('agent', agentDeeds(assignment.desk!), era);
+    const client = await clientOf('agent', agentCalls(assignment.agentTools!), era);
     await work((name, given) => answerOf(client, name, given), world);
     await client.close();
     yield { type: 'ended', message: 'I stop here.' };
   };
 
 const redact = (text: string): string => text.replaceAll('hunter2', '[REDACTED]');
-const run = (world: World, play: Play) => runWorld(world, makeEngine(world, play, { desk, redact }));
+const run = (world: World, play: Play) => runWorld(world, makeEngine(world, play, { agentTools, redact }));
 
 describe.each(eras)('the tools of an agent, in the %s era', era => {
   it('answer for its iteration, record what it reports, and let its claim close the task', async () => {
@@ -100,16 +100,16 @@ describe.each(eras)('the tools of an agent, in the %s era', era => {
   });
 });
 
-it('a desk that is kept beyond its iteration answers nothing and records nothing', async () => {
+it('a agentTools that is kept beyond its iteration answers nothing and records nothing', async () => {
   const world = makeWorld(1);
-  let kept: Assignment['desk'];
+  let kept: Assignment['agentTools'];
   const play: Play = async function* (assignment) {
-    kept = assignment.desk;
+    kept = assignment.agentTools;
     yield { type: 'ended', message: `Task ${assignment.task} complete` };
   };
   await run(world, play);
   const before = (await eventsIn(world.ledger)).length;
-  const client = await clientOf('agent', agentDeeds(kept!), 'modern');
+  const client = await clientOf('agent', agentCalls(kept!), 'modern');
   expect(await answerOf(client, 'get_task')).toBe('iteration-over');
   expect(await answerOf(client, 'report_done', { task: 'T1', evidence })).toBe('iteration-over');
   expect(await eventsIn(world.ledger)).toHaveLength(before);

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { Client, type Transport } from '@modelcontextprotocol/client';
 import { serve } from '../../src/mcp-server/serve.ts';
-import type { Deeds, Role } from '../../src/mcp-server/tools.ts';
+import type { Role, ToolCalls } from '../../src/mcp-server/tools.ts';
 
 /** With the handshake of 2025 and before; and without one, as since 2026. */
 export const eras = ['legacy', 'modern'] as const;
@@ -36,9 +36,9 @@ export async function connected(transport: Transport, era: Era): Promise<Client>
   return client;
 }
 
-export async function clientOf<Whose extends Role>(role: Whose, deeds: Deeds<Whose>, era: Era): Promise<Client> {
+export async function clientOf<Whose extends Role>(role: Whose, calls: ToolCalls<Whose>, era: Era): Promise<Client> {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  await serve({ role, deeds, instructions: `for the ${role}`, version: '1', input, output });
+  await serve({ role, calls, instructions: `for the ${role}`, version: '1', input, output });
   return connected(lines(output, input), era);
 }
 

@@ -1,7 +1,7 @@
 // The tools of a person's program over the door to loops: they look, pause and say something, and never decide.
 import { expect, it } from 'vitest';
 import { openLoops } from '../../src/index.ts';
-import { operatorDeeds } from '../../src/mcp-server/operator.ts';
+import { operatorCalls } from '../../src/mcp-server/operator.ts';
 import { tools } from '../../src/mcp-server/tools.ts';
 import { claims, eventsIn, makeEngine, makeWorld, type Play, runWorld } from '../engine/world.ts';
 import { answerOf, clientOf, eras } from './client.ts';
@@ -15,8 +15,8 @@ it.each(eras)('every tool of an operator, in the %s era', async era => {
   const world = makeWorld(1);
   await runWorld(world, makeEngine(world, asks));
   const loops = await openLoops({ home: '/nowhere', ledger: world.ledger });
-  const deeds = operatorDeeds({ loops: async () => loops, directory: '.', by: 'ada (mcp)' });
-  const client = await clientOf('operator', deeds, era);
+  const calls = operatorCalls({ loops: async () => loops, directory: '.', by: 'ada (mcp)' });
+  const client = await clientOf('operator', calls, era);
   const call = (name: string, given: Record<string, unknown> = {}) => answerOf(client, name, given);
   expect((await client.listTools()).tools.map(one => one.name)).toEqual(
     tools.filter(one => one.role === 'operator').map(one => one.name),
@@ -65,8 +65,8 @@ it('an operator says that a loop is over, as the door says it', async () => {
   const world = makeWorld(1);
   await runWorld(world, makeEngine(world, claims));
   const loops = await openLoops({ home: '/nowhere', ledger: world.ledger });
-  const deeds = operatorDeeds({ loops: async () => loops, directory: '.', by: 'ada' });
-  expect(await deeds.pause({ loop: 'loop-1' })).toEqual({
+  const calls = operatorCalls({ loops: async () => loops, directory: '.', by: 'ada' });
+  expect(await calls.pause({ loop: 'loop-1' })).toEqual({
     problem: { kind: 'ended', message: 'Loop loop-1 has ended.' },
   });
 });

@@ -6,14 +6,14 @@ import { connect } from 'node:net';
 import { dirname } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, expect, it } from 'vitest';
-import type { Desk, ToolServer } from '../../src/agents/performer.ts';
+import type { AgentTools, ToolServer } from '../../src/agents/performer.ts';
 import { openToolServer } from '../../src/mcp-server/socket.ts';
 import { answerOf, connected } from './client.ts';
 
 const opened: ToolServer[] = [];
 async function open(task: string): Promise<ToolServer> {
-  const desk: Desk = { ask: about => ({ about, task }), report: async () => undefined };
-  const server = await openToolServer(desk, '1');
+  const agentTools: AgentTools = { ask: about => ({ about, task }), report: async () => undefined };
+  const server = await openToolServer(agentTools, '1');
   opened.push(server);
   return server;
 }

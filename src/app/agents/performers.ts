@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { Account, AgentCli, PriceBook, Proof } from '../../agents/agent.ts';
-import type { Desk, Performer, ToolServer } from '../../agents/performer.ts';
+import type { AgentTools, Performer, ToolServer } from '../../agents/performer.ts';
 import { type CliName, cliNames, isCliName, loadCli } from '../../agents/registry.ts';
 import type { Check } from '../../checks/check.ts';
 import { specOf } from '../../config/agents.ts';
@@ -162,9 +162,9 @@ function argsFor(agent: string, { config, settings }: AgentNeeds): readonly stri
 }
 
 /** Loaded when an agent is started that takes them. */
-const openTools = async (desk: Desk): Promise<ToolServer> => {
+const openTools = async (agentTools: AgentTools): Promise<ToolServer> => {
   const { openToolServer } = await import('../../mcp-server/socket.ts');
-  return openToolServer(desk, version());
+  return openToolServer(agentTools, version());
 };
 
 const prices = async (): Promise<PriceBook> => (await import('../../agents/prices.ts')).openPriceBook();

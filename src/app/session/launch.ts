@@ -51,13 +51,13 @@ export async function engineFor(
   });
   // A session is neither confined nor started by us.
   if (isVisit) return engine;
-  const { desk, toolsSection } = await import('../../modes/desk.ts');
-  const tools = config.noMcp || config.interactive ? undefined : desk;
+  const { agentTools, toolsSection } = await import('../../modes/agent-tools.ts');
+  const tools = config.noMcp || config.interactive ? undefined : agentTools;
   const told: Told = (state, live) => [
     readOnlyWords(config.sandbox, directory),
     tools?.isFor(state, live) && workspace.performers[live.performer]?.can.tools ? toolsSection : '',
   ];
-  return { ...engine, desk: tools, prompt: saying(engine.prompt, told) };
+  return { ...engine, agentTools: tools, prompt: saying(engine.prompt, told) };
 }
 
 type Told = (state: State, live: LiveIteration) => readonly string[];

@@ -59,7 +59,7 @@ function budgetAnswer(state: State, live: LiveIteration, now: number) {
   };
 }
 
-export const desk = {
+export const agentTools = {
   /** Work that ends with a claim: who reviews, acts or sits at a terminal answers in a way of its own. */
   isFor(state: State, { task }: LiveIteration): boolean {
     const { completion, performer, interactive } = findTask(state.tasks, task)?.spec ?? {};
