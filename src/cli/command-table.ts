@@ -17,11 +17,7 @@ const json: FlagRow = {
   description: 'print JSON for programs; a run prints it when it comes to rest',
   group: 'output',
 };
-const dryRun: FlagRow = {
-  flags: '--dry-run',
-  description: 'show what would happen and change nothing',
-  group: 'start',
-};
+const dryRun: FlagRow = { flags: '--dry-run', description: 'show what would happen, change nothing', group: 'start' };
 const yes: FlagRow = { flags: '--yes', description: 'do not ask first', group: 'start' };
 
 const ascii: FlagRow = { flags: '--ascii', description: 'plain characters only', group: 'output' };
@@ -200,11 +196,7 @@ const modeCommands: readonly CommandRow[] = [
 
 // Plans and their vault.
 
-const vault: FlagRow = {
-  flags: '--vault <folder>',
-  description: 'the vault (vault in this folder unless told)',
-  group: 'mode',
-};
+const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (./vault unless told)', group: 'mode' };
 const ticked: FlagRow = {
   flags: '--accept-ticked',
   description: 'boxes that were ticked before are right',
@@ -675,6 +667,13 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph hook stop --timeout 1260 < event.json'],
     printsNoJson: 'it prints what the agent takes',
     load: () => import('./commands/hook-stop.ts'),
+  },
+  {
+    usage: 'hook event',
+    summary: 'what the plugin calls when a session begins, or when a command is typed there that begins a loop',
+    examples: ['ralph hook event < event.json'],
+    printsNoJson: 'it prints what the agent takes',
+    load: () => import('./commands/hook-event.ts'),
   },
   {
     usage: 'audit verify [loop]',

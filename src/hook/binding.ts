@@ -149,6 +149,12 @@ export function allBindings(home: string): readonly Binding[] {
     .flatMap(found => (found.type === 'found' ? [found.binding] : []));
 }
 
+/** The loop of the session in which this is typed: each agent tells its shell the id, in a variable of its own name. */
+export function loopOfSession(home: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const told = new Set(Object.values(env));
+  return allBindings(home).find(({ session }) => session !== '' && told.has(session))?.loop;
+}
+
 // What a hook had to say when nobody listened: `ralph hook status` shows it.
 
 const logName = 'hook.log';

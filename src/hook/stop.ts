@@ -107,13 +107,16 @@ function foldersOf({ directory }: Turn, { env }: HookPlace): readonly string[] {
   return [...new Set(real)];
 }
 
+/** File systems keep time less exactly than hosts. */
+const coarseMs = 2_000;
+
 /** A file that lay there before the session began came with the folder, and may say anything: nobody here has asked for it. */
 function isOfSession(directory: string, { transcript }: Turn): boolean {
   const opened = openTranscript(transcript);
   if (!opened.ok) return false;
   const begunAt = opened.transcript.begunAt();
   opened.transcript.close();
-  return begunAt !== undefined && statSync(stateFilePath(directory)).mtimeMs >= begunAt;
+  return begunAt !== undefined && statSync(stateFilePath(directory)).mtimeMs + coarseMs >= begunAt;
 }
 
 /** A state file that is active, no view of a loop of ours, and written in this session. */
@@ -207,7 +210,7 @@ async function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): 
     return {
       outcome: isSilent ? undefined : { message: message ?? '', error, tools: since?.tools ?? 0, usage },
       problem: message === '' ? 'the last message is empty' : opened.ok ? noMessage : opened.problem,
-      typed: transcript?.lastTyped(),
+      typed: transcript?.lastTyped(turn.prompt),
       counted: since === undefined ? {} : { offset: since.offset, counted: usage.at(-1)?.message ?? binding.counted },
       isBehind: since?.isBehind ?? false,
     };

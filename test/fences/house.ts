@@ -155,6 +155,7 @@ export const house: House = {
         'app',
         'views',
         'version.ts',
+        'hook/binding.ts',
         'config/fields.ts',
         'cli/commands',
         'cli/command-table.ts',
