@@ -229,6 +229,39 @@ const missing: HookTrial = trial(
   { install: place => installFrom(place, plainMarketplace(place)) },
 );
 
+const monitor = trial(
+  'the monitor looks at a loop that runs elsewhere, and its nudge arrives there',
+  async (agent, make) => {
+    const nudge = 'You draw the cellar. The task is the roof: begin with its beams.';
+    const prompts: string[] = [];
+    const place = await make(({ prompt, turn }) => {
+      if (prompt.includes('Begin with the house')) {
+        prompts.push(prompt);
+        return { text: prompts.length < 2 ? 'The cellar is drawn.' : promised };
+      }
+      if (!prompt.includes('Keep my loops on track')) {
+        if (turn > 1) return { text: 'house was nudged.' };
+        return { sh: turn === 0 ? 'ralph status house --json' : `ralph tell house "${nudge}"` };
+      }
+      const wanted = {
+        subagent_type: 'ralph:ralph-loop-monitor',
+        description: 'Watch',
+        prompt: 'Look after loop house.',
+      };
+      return turn === 0 ? { call: { name: 'Agent', arguments: wanted } } : { text: 'It is looked after.' };
+    });
+    const session = randomUUID();
+    await begin(place, agent, session, '--name', 'house');
+    await place.say(randomUUID(), 'Keep my loops on track');
+    assert.ok(
+      place.mock.work().some(({ body }) => body.includes('\\"health\\"')),
+      'it has read how the loop stands',
+    );
+    await place.say(session, 'Begin with the house');
+    assert.ok(prompts[1]?.includes(nudge), 'it stands in the next prompt');
+  },
+);
+
 const agentsShell = trial(
   'the agent finds `ralph` in its shell, and the monitor and the skills are there',
   async (_agent, make) => {
@@ -249,7 +282,7 @@ const agentsShell = trial(
 /** The skill for others, where all of them look for one. */
 const others: HookTrial = trial(
   'the skill for other agents is offered to their models',
-  async (agent, make) => {
+  async (_agent, make) => {
     const place = await make(() => ({ text: 'Hello.' }));
     const told = await place.say('', 'Hello');
     const [asked] = place.mock.work();
@@ -290,6 +323,7 @@ export const pluginTrials: readonly HookTrial[] = [
   reviews,
   missing,
   agentsShell,
+  monitor,
   others,
   extension,
 ];
