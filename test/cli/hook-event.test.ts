@@ -78,7 +78,10 @@ it('says at the begin of a session which loop waits here and how it goes on, to 
     const own = await begins(place, { source: 'resume' });
     expect(own.systemMessage).toMatch(/^Ralph: loop house waits in this session\. .* Go on: say anything$/);
     expect(own.hookSpecificOutput?.additionalContext).toContain(own.systemMessage);
-    expect(await begins(place, { session_id: 's2' })).toEqual({});
+    const other = await begins(place, { session_id: 's2' });
+    expect(other.systemMessage).toMatch(
+      / belongs to session s1\. .* Go on: open that session again, or .* --headless$/,
+    );
     expect(await begins(place, { cwd: place.temporary, session_id: 's2' })).toEqual({});
     await place.ralph(['pause', 'house']);
     expect((await begins(place)).systemMessage).toMatch(/in this session/);

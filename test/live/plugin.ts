@@ -129,7 +129,7 @@ const pauses = trial('/pause-ralph lets it rest until it is resumed', async (age
   assert.equal(place.mock.work().length, 1, 'the turn may end');
   assert.equal(all(await place.events(), 'loop.paused').length, 1);
   const waits = await types(place, randomUUID(), 'Hello');
-  assert.match(waits, /loop house waits in this folder, paused/);
+  assert.match(waits, /loop house belongs to session .*, paused/);
   assert.equal((await place.ralph('resume', 'house')).code, 0);
   await types(place, session, 'Go on', false);
   assert.equal(all(await place.events(), 'loop.ended').at(-1)?.reason, 'goal_achieved');
@@ -182,7 +182,7 @@ const shows = trial(
     assert.match(await turnOf(cost), /# house.*est\., 2500 tokens.*\| task \| title \|/s);
     const help = await turnOf('ralph-help');
     for (const name of readdirSync(join(clone, 'plugin/commands')).map(file => file.replace(/\.md$/, '')))
-      if (name !== 'ralph-help') assert.ok(help.includes(`/${name}`), name);
+      if (name !== 'ralph-help') assert.ok(help.includes(`/ralph:${name}`), name);
   },
 );
 

@@ -97,8 +97,8 @@ it('has the commands of the guide, each with no more rights than the one line th
     const [, allows = ''] = /^Bash\((.*):\*\)$/.exec(allowed) ?? [];
     expect(run.every(line => allows !== '' && line.startsWith(allows))).toBe(true);
     expect(run.length === 0 && allowed !== '').toBe(false);
-    expect(guide).toContain(`/${name}`);
-    expect(read('plugin/commands/ralph-help.md')).toContain(`/${name === 'ralph-help' ? 'ralph-loop' : name}`);
+    expect(guide).toContain(`/ralph:${name}`);
+    expect(read('plugin/commands/ralph-help.md')).toContain(`/ralph:${name === 'ralph-help' ? 'ralph-loop' : name}`);
   }
   expect(names.length).toBe(9);
 });

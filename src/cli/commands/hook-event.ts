@@ -40,18 +40,18 @@ const toldBoth = (event: Fields, systemMessage: string, additionalContext: strin
 const waiting: readonly Standing[] = ['not-running', 'paused', 'waiting'];
 const shownMax = 3;
 
-/** How a loop goes on that stands still here; none where it works. */
+/** How a loop goes on that stands still here, or that another session may have left; none where a process works on it. */
 function waitingLines(home: string, session: string, { row: { loop, name }, state, held }: Look): readonly string[] {
   const bound = allBindings(home).find(one => one.loop === loop)?.session;
-  const isHere = bound === session;
-  if (!isHere && !waiting.includes(standingOf(state, livenessOf(false, held), Date.now()))) return [];
+  if (!bound && !waiting.includes(standingOf(state, livenessOf(false, held), Date.now()))) return [];
   const isPaused = state.control.paused !== undefined;
   const resume = `ralph resume ${name}`;
-  const elsewhere = bound ? `open session ${bound} again, or ${resume} --headless` : resume;
+  const isHere = bound === session;
   const here = isPaused ? `${resume}, then say anything` : 'say anything';
-  const next = state.questions.open.length > 0 ? 'ralph inbox' : isHere ? here : elsewhere;
-  const where = `in this ${isHere ? 'session' : 'folder'}${isPaused ? ', paused' : ''}`;
-  return [`Ralph: loop ${name} waits ${where}. ${endingOf(state).sentence} Go on: ${next}`];
+  const next = isHere ? here : bound ? `open that session again, or ${resume} --headless` : resume;
+  const where = isHere ? 'waits in this session' : bound ? `belongs to session ${bound}` : 'waits in this folder';
+  const way = state.questions.open.length > 0 ? 'ralph inbox' : next;
+  return [`Ralph: loop ${name} ${where}${isPaused ? ', paused' : ''}. ${endingOf(state).sentence} Go on: ${way}`];
 }
 
 async function sayWhatWaits(context: Context, event: Fields): Promise<object | undefined> {
