@@ -147,7 +147,7 @@ export const house: House = {
     },
     app: { values: [everything] },
     // Rules that only types of the app tell it: what it needs of a loop it is given.
-    hook: { values: ['text'], types: ['app', 'agents'] },
+    hook: { values: ['text', 'config/home.ts'], types: ['app', 'agents'] },
     cli: {
       values: [
         ...low,
@@ -156,6 +156,7 @@ export const house: House = {
         'views',
         'version.ts',
         'hook/binding.ts',
+        'hook/idle.ts',
         'config/fields.ts',
         'cli/commands',
         'cli/command-table.ts',

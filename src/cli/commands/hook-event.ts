@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { runOwn } from '../../app/hooks.ts';
 import type { Look } from '../../app/loops/loops.ts';
 import { allBindings, noteTrouble } from '../../hook/binding.ts';
-import { readEvent, readInput } from '../../hook/payload.ts';
+import { standardInput } from '../../hook/idle.ts';
+import { readEvent } from '../../hook/payload.ts';
 import { splitCommand, type TypedCommand, typedCommand } from '../../hook/typed-command.ts';
 import { type Fields, textOf } from '../../text/fields.ts';
 import { endingOf } from '../../views/ending.ts';
@@ -18,7 +19,7 @@ const answers: Readonly<Record<string, Answer>> = { SessionStart: sayWhatWaits, 
 
 /** What is not ours or cannot be read is no matter: the agent goes on. */
 export async function execute(context: Context): Promise<number> {
-  const event = readEvent(await readInput(process.stdin));
+  const event = readEvent(await standardInput());
   // The agent of a loop of ours is no place to speak of loops.
   if (typeof event === 'string' || context.env['RALPH_LOOP'] !== undefined) return 0;
   const name = textOf(event['hook_event_name']);
