@@ -136,7 +136,7 @@ it('catches up with all of it where there is time', () => {
   expect(rest.offset).toBe(transcript.size);
 });
 
-it('waits a moment for a host that writes later than it calls', async () => {
+it('waits a moment for a host that writes later than it calls (F64)', async () => {
   const path = join(folder(), 't.jsonl');
   writeFileSync(path, lines(...text('m1', 'the one before')));
   setImmediate(() => appendFileSync(path, lines(...text('m2', 'the last one'))));
@@ -161,7 +161,19 @@ it.each([
   expect(openTranscript(path)).toEqual({ ok: false, problem: expect.stringContaining(path) });
 });
 
-it('refuses a device and no path at all', () => {
+it('refuses what belongs to somebody else (B70)', () => {
+  const path = join(folder(), 't.jsonl');
+  writeFileSync(path, '');
+  const own = process.getuid;
+  try {
+    process.getuid = () => 54_321;
+    expect(openTranscript(path)).toEqual({ ok: false, problem: expect.stringContaining('belongs to somebody else') });
+  } finally {
+    process.getuid = own;
+  }
+});
+
+it('refuses a device and no path at all (B70)', () => {
   expect(openTranscript('/dev/zero').ok).toBe(false);
   expect(openTranscript('').ok).toBe(false);
 });
