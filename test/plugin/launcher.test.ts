@@ -21,6 +21,7 @@ function launcher(place: Scratch) {
   const call = (words: readonly string[], { path = '', input = '', node = pinnedNode }: Called = {}) => {
     const env = { HOME: join(place.root, 'user'), PATH: path, CLAUDE_PROJECT_DIR: place.project };
     const { status, stdout, stderr } = spawnSync(node, [join(plugin, 'bin', 'ralph'), ...words], {
+      cwd: place.project,
       env,
       input,
       encoding: 'utf8',
