@@ -13,7 +13,7 @@ import { type Mock, type Model, type Step, startMock } from './mock.ts';
 const program = resolve(import.meta.dirname, '../../bin/ralph');
 const pinnedNode = join(nodeFolder, 'node');
 
-export interface Told {
+interface Told {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -60,7 +60,7 @@ const run = (command: string, words: readonly string[], cwd: string, env: Record
   });
 
 /** Without the hook in its settings. */
-export async function makeSessionPlace(agent: LiveAgent, bin: string, model: Model): Promise<SessionPlace> {
+async function makeSessionPlace(agent: LiveAgent, bin: string, model: Model): Promise<SessionPlace> {
   const mock = await startMock(model);
   const root = realpathSync(mkdtempSync(join(tmpdir(), `ralph-hook-${agent.name}-`)));
   const [home, project] = [join(root, 'user'), join(root, 'project')];
@@ -338,35 +338,42 @@ const capped: HookTrial = {
   },
 };
 
-/** The reviewers find one issue, the fixer mends it, the second round is content. */
+/** A review of a file: the reviewer finds one issue, the fixer mends it, the second round is content. */
+export async function reviewed(
+  make: (model: Model) => Promise<SessionPlace>,
+  begins: (place: SessionPlace) => Promise<unknown>,
+): Promise<void> {
+  let looks = 0;
+  const place = await make(asked => {
+    const newest = asked.prompt.slice(asked.prompt.lastIndexOf('## You work in a session') - 6_000);
+    if (newest.includes('You mend a document')) {
+      if (asked.turn === 0) return { sh: "printf '# Notes\\n\\nThe house has two doors.\\n' > notes.md" };
+      return { text: 'It is mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>' };
+    }
+    looks += 1;
+    const issue = { severity: 'high', place: 'line 3', issue: 'The number of doors is not said.', confidence: 90 };
+    return { text: `<review>${JSON.stringify({ confidence: 97, issues: looks === 1 ? [issue] : [] })}</review>` };
+  });
+  const path = join(place.project, 'notes.md');
+  writeFileSync(path, '# Notes\n\nThe house has doors.\n');
+  await begins(place);
+  const events = await place.events();
+  assert.equal(all(events, 'loop.ended').at(-1)?.reason, 'goal_achieved', JSON.stringify(events.at(-1)));
+  assert.match(readFileSync(path, 'utf8'), /two doors/);
+  assert.equal(all(events, 'review.answered').length, 2);
+}
+
 const review: HookTrial = {
   name: 'a review: found, mended, looked at again',
   agents: ['claude'],
-  async run(agent, make) {
-    let looks = 0;
-    const place = await make(asked => {
-      const newest = asked.prompt.slice(asked.prompt.lastIndexOf('## You work in a session') - 6_000);
-      if (newest.includes('You mend a document')) {
-        if (asked.turn === 0) return { sh: "printf '# Notes\\n\\nThe house has two doors.\\n' > notes.md" };
-        return { text: 'It is mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>' };
-      }
-      looks += 1;
-      const issue = { severity: 'high', place: 'line 3', issue: 'The number of doors is not said.', confidence: 90 };
-      const issues = looks === 1 ? [issue] : [];
-      return { text: `<review>${JSON.stringify({ confidence: 97, issues })}</review>` };
-    });
-    const { project } = place;
-    writeFileSync(join(project, 'notes.md'), '# Notes\n\nThe house has doors.\n');
-    const session = randomUUID();
-    const words = ['hook', 'start', 'notes.md', '--mode', 'review', '--agent', agent.name, '--session', session];
-    const told = await place.ralph(...words, '--reviewer', 'adversarial', '--rounds', '3');
-    assert.equal(told.code, 0, told.stderr);
-    await place.say(session, told.stdout);
-    const events = await place.events();
-    assert.equal(all(events, 'loop.ended').at(-1)?.reason, 'goal_achieved', JSON.stringify(events.at(-1)));
-    assert.match(readFileSync(join(project, 'notes.md'), 'utf8'), /two doors/);
-    assert.equal(all(events, 'review.answered').length, 2);
-  },
+  run: (agent, make) =>
+    reviewed(make, async place => {
+      const session = randomUUID();
+      const words = ['hook', 'start', 'notes.md', '--mode', 'review', '--agent', agent.name, '--session', session];
+      const told = await place.ralph(...words, '--reviewer', 'adversarial', '--rounds', '3');
+      assert.equal(told.code, 0, told.stderr);
+      await place.say(session, told.stdout);
+    }),
 };
 
 const others: HookTrial = {
