@@ -25,19 +25,21 @@ describe('the packed tarball', () => {
       expect(files).toEqual(
         expect.arrayContaining(['bin/ralph', 'bin/package.json', 'dist/ralph.cjs', 'docs/cli.md', 'LICENSE']),
       );
+      expect(files).toEqual(expect.arrayContaining(['.claude-plugin/marketplace.json', 'plugin/hooks/hooks.json']));
       expect(files.filter(path => /^(src|test|scripts|node_modules)\//.test(path))).toEqual([]);
       const folder = join(place.root, 'installed');
       for (const path of files.filter(one => !one.startsWith('dist/cache/')))
         cpSync(join(root, path), join(folder, path));
       expect(existsSync(join(folder, 'node_modules'))).toBe(false);
-      const ralph = (...words: readonly string[]) =>
-        spawnSync(pinnedNode, [join(folder, 'bin', 'ralph'), ...words], {
+      const call = (program: string, ...words: readonly string[]) =>
+        spawnSync(pinnedNode, [join(folder, program), ...words], {
           cwd: place.project,
           env: place.env,
           encoding: 'utf8',
         });
+      const ralph = (...words: readonly string[]) => call('bin/ralph', ...words);
       const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-      expect(ralph('-v').stdout).toBe(`${version}\n`);
+      expect([ralph('-v').stdout, call('plugin/bin/ralph', '-v').stdout]).toEqual([`${version}\n`, `${version}\n`]);
       place.put('PRD.json', prd());
       place.put('script.json', JSON.stringify({ turns: [claims()] }));
       const ran = ralph('run', '--script', 'script.json', '--verify', 'true', '--allow-red-start');

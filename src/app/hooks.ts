@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import type { AgentHooks } from '../agents/agent.ts';
 import { cliNames, isCliName, loadCli } from '../agents/registry.ts';
 import type { Config } from '../config/settings.ts';
-import { startAgain } from '../processes/run-detached.ts';
+import { type Collected, collect, startAgain } from '../processes/run-detached.ts';
 import { UsageError } from '../text/errors.ts';
 import { type Environment, freshId } from './app.ts';
 
 export type { AgentHooks } from '../agents/agent.ts';
-export { collect } from '../processes/run-detached.ts';
 export { hookLease } from './loops/commands.ts';
 export { withLease } from './loops/find.ts';
 export { pauseLoop, startInSession, stopLoop, type Visited, visitLoop } from './session/visit.ts';
@@ -50,6 +49,17 @@ export const hookTimeoutMs = ({ verifyTimeout = tenMinutesMs }: Pick<Config, 've
 export function ownProgram(): readonly string[] {
   const own = process.argv[1] ?? '';
   return [process.execPath, existsSync(own) ? realpathSync(own) : own];
+}
+
+/** This very program with other words, to its end. */
+export function runOwn(
+  words: readonly string[],
+  order: { directory: string; env: Environment; input: string; timeMsMax: number },
+): Promise<Collected> {
+  const { env, ...rest } = order;
+  const [command = '', ...own] = ownProgram();
+  const known = Object.entries(env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]));
+  return collect({ ...rest, command, args: [...own, ...words], environment: Object.fromEntries(known) });
 }
 
 /** Goes on with a loop, or does what a hook has no time for, in a process of its own. */

@@ -15,7 +15,7 @@ import { present } from '../text/fields.ts';
 import type { VerifiedRecord } from '../views/checkpoint-record.ts';
 import { type CheckpointList, type CheckpointRow, CheckpointsView, restoreExclusions } from '../views/checkpoints.ts';
 import { type Environment, freshId, loopFolder, resolveRunConfig } from './app.ts';
-import { type CommandOrder, command, eventually } from './loops/commands.ts';
+import { type CommandOrder, command, eventually, restingLease } from './loops/commands.ts';
 import { checkpointsOf, gitEnvironment, refusalError } from './session/repository.ts';
 
 /** Work was cut, by a crash or by Ctrl-C, and is in no checkpoint yet. */
@@ -82,7 +82,8 @@ async function performed<Outcome extends { readonly type: string }>(
   read: (events: readonly Event[]) => Outcome | undefined,
 ): Promise<Outcome | { readonly type: 'asked' }> {
   const { ledger, loop, seq } = order;
-  const msMax = (await command(order, wanted)) === 'decided' ? 0 : waitMsMax;
+  const isOver = (await command(order, wanted)) === 'decided' || (await restingLease(order)) !== undefined;
+  const msMax = isOver ? 0 : waitMsMax;
   return (await eventually(msMax, async () => read(await since(ledger, loop, seq)))) ?? { type: 'asked' };
 }
 

@@ -164,11 +164,7 @@ const modeCommands: readonly CommandRow[] = [
 
 // Plans and their vault.
 
-const vault: FlagRow = {
-  flags: '--vault <folder>',
-  description: 'the vault (vault in this folder unless told)',
-  group: 'mode',
-};
+const vault: FlagRow = { flags: '--vault <folder>', description: 'the vault (./vault unless told)', group: 'mode' };
 const ticked: FlagRow = {
   flags: '--accept-ticked',
   description: 'boxes that were ticked before are right',
@@ -641,6 +637,13 @@ export const commands: readonly CommandRow[] = [
     examples: ['ralph hook stop --timeout 1260 < event.json'],
     printsNoJson: 'it prints what the agent takes',
     load: () => import('./commands/hook-stop.ts'),
+  },
+  {
+    usage: 'hook event',
+    summary: 'what the plugin calls when a session begins, or when a command is typed there that begins a loop',
+    examples: ['ralph hook event < event.json'],
+    printsNoJson: 'it prints what the agent takes',
+    load: () => import('./commands/hook-event.ts'),
   },
   {
     usage: 'mcp serve',

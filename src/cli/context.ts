@@ -147,10 +147,12 @@ export async function configuredRun({ env, directory }: Context, flags: Flags = 
 }
 
 export async function loopOf(context: Context, name: string | undefined, write = false) {
+  const { directory, env } = context;
   const ledger = await context.ledger({ write });
   const loops = await context.loops({ write });
-  const row = await loops.find(name, { directory: context.directory, toChange: write });
-  if (name === undefined && !loops.isOfFolder(row, context.directory)) {
+  const ref = name ?? (await import('../hook/binding.ts')).loopOfSession(context.home(), env);
+  const row = await loops.find(ref, { directory, toChange: write });
+  if (name === undefined && !loops.isOfFolder(row, directory)) {
     const known = [row.directory, dirname(row.document)].find(path => !path.startsWith(`${context.home()}/`)); // no worktree
     context.say(`note: no loop of this folder; this is the newest of all, in ${known ?? 'a worktree of its own'}`);
   }

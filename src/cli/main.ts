@@ -2,7 +2,17 @@
 import { complain } from './output/complaint.ts';
 import { flushOutput, guardOutput } from './terminal.ts';
 
-async function main(words: readonly string[]): Promise<number> {
+const otherwise = ['--help', '-h', '--count'];
+
+/** At the end of every turn in every session: one without a loop waits for nothing else to be loaded. */
+async function isIdle([group, name, ...flags]: readonly string[]): Promise<boolean> {
+  if (group !== 'hook' || name !== 'stop' || flags.some(flag => otherwise.includes(flag))) return false;
+  return (await import('../hook/idle.ts')).isIdleTurn(process.env);
+}
+
+async function start(words: readonly string[]): Promise<number> {
+  if (await isIdle(words)) process.exit(0);
+  guardOutput();
   const { runProgram } = await import('./program.ts');
   return runProgram(words);
 }
@@ -12,10 +22,9 @@ const complained = (error: unknown): number => complain(error, process.argv.slic
 // Crash-only (F15): what we did not foresee ends the process, and the next start resumes from the ledger.
 process.on('uncaughtException', error => process.exit(complained(error)));
 process.on('unhandledRejection', error => process.exit(complained(error)));
-guardOutput();
 
 // No await out here: the bundle is CommonJS, which starts sooner and knows none.
-void main(process.argv.slice(2))
+void start(process.argv.slice(2))
   .catch(complained)
   .then(async code => {
     await flushOutput();

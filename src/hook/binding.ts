@@ -59,8 +59,13 @@ const folderOf = (home: string): string => join(home, 'sessions');
 
 const hashed = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
+const first = 'first-';
+
+/** As it is where it can be the name of a file on any system: hashing loads a library. */
+const nameOf = (session: string): string => (/^[a-z0-9][a-z0-9-]{15,63}$/.test(session) ? session : hashed(session));
+
 const fileOf = (home: string, { session, directory }: Pick<Binding, 'session' | 'directory'>): string =>
-  join(folderOf(home), session === '' ? `first-${hashed(directory)}.json` : `${hashed(session)}.json`);
+  join(folderOf(home), session === '' ? `${first}${hashed(directory)}.json` : `of-${nameOf(session)}.json`);
 
 export function writeBinding(home: string, binding: Binding): void {
   mkdirSync(folderOf(home), { recursive: true, mode: 0o700 });
@@ -91,7 +96,7 @@ function readAt(path: string): FoundBinding {
 /** Of this session; else the one that waits for the first session in one of these folders, which it is from now on. */
 export function findBinding(home: string, session: string, folders: readonly string[]): FoundBinding {
   const own = readAt(fileOf(home, { session, directory: '' }));
-  if (own.type !== 'none') return own;
+  if (own.type !== 'none' || !namesIn(home).some(name => name.startsWith(first))) return own;
   for (const directory of folders) {
     const path = fileOf(home, { session: '', directory });
     const waiting = readAt(path);
@@ -141,12 +146,19 @@ export function takeRest(home: string, { session, offset }: Binding): Rest | und
   }
 }
 
+const namesIn = (home: string): readonly string[] => (existsSync(folderOf(home)) ? readdirSync(folderOf(home)) : []);
+
 export function allBindings(home: string): readonly Binding[] {
-  if (!existsSync(folderOf(home))) return [];
-  return readdirSync(folderOf(home))
+  return namesIn(home)
     .filter(name => name.endsWith('.json'))
     .map(name => readAt(join(folderOf(home), name)))
     .flatMap(found => (found.type === 'found' ? [found.binding] : []));
+}
+
+/** The loop of the session in which this is typed: each agent tells its shell the id, in a variable of its own name. */
+export function loopOfSession(home: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const told = new Set(Object.values(env));
+  return allBindings(home).find(({ session }) => session !== '' && told.has(session))?.loop;
 }
 
 // What a hook had to say when nobody listened: `ralph hook status` shows it.

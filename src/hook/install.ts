@@ -103,18 +103,25 @@ export function withoutHook(before: string | undefined, hooks: AgentHooks): Edit
 const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0;
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether it is there, and as it would be installed now. */
-export function hookIn(text: string | undefined, order: HookOrder): 'current' | 'other' | 'absent' | 'unreadable' {
+/** Whether it is there, and as it would be installed now; or a plugin of ours has it. */
+export function hookIn(
+  text: string | undefined,
+  order: HookOrder,
+): 'current' | 'other' | 'plugin' | 'absent' | 'unreadable' {
   const value = parsed(text);
   if (value === undefined) return 'unreadable';
   const hooks = fieldsOf(value['hooks']);
   const found = order.hooks.events.map(event =>
     listOf(hooks[event]).flatMap(group => listOf(fieldsOf(group)['hooks']).filter(isOurs)),
   );
-  if (found.every(entries => entries.length === 0)) return 'absent';
+  if (found.every(entries => entries.length === 0)) return hasPlugin(value) ? 'plugin' : 'absent';
   const wanted = entryOf(order);
   return found.every(entries => entries.length === 1 && isSame(entries[0], wanted)) ? 'current' : 'other';
 }
+
+/** As Claude Code notes it: `NAME@MARKETPLACE`. */
+const hasPlugin = (settings: Fields): boolean =>
+  Object.entries(fieldsOf(settings['enabledPlugins'])).some(([name, isOn]) => isOn === true && /^ralph@/.test(name));
 
 // What is written, and what was there before.
 

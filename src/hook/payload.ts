@@ -48,12 +48,18 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
+/** Any event; why there is none. */
+export function readEvent(bytes: Buffer): Fields | string {
+  if (bytes.length > bytesMax) return 'the host sent more than 8 MB';
+  if (bytes.length === 0) return 'the host sent nothing';
+  const fields = parsed(bytes);
+  return isFields(fields) ? fields : 'what the host sent is no JSON object';
+}
+
 export function readTurn(bytes: Buffer): ReadTurn {
   const unreadable = (problem: string): ReadTurn => ({ type: 'unreadable', problem });
-  if (bytes.length > bytesMax) return unreadable('the host sent more than 8 MB');
-  if (bytes.length === 0) return unreadable('the host sent nothing');
-  const fields = parsed(bytes);
-  if (!isFields(fields)) return unreadable('what the host sent is no JSON object');
+  const fields = readEvent(bytes);
+  if (typeof fields === 'string') return unreadable(fields);
   const event = textOf(fields['hook_event_name']);
   const refusal = Object.hasOwn(endings, event) ? endings[event] : undefined;
   if (refusal === undefined || wordsOf(fields, 'agent_id') !== undefined) return { type: 'other' };

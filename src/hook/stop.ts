@@ -79,23 +79,27 @@ function gaveUp(home: string, session: string, problem: string): string {
 
 const nothing: Answer = {};
 
-async function answered(turn: Turn, place: HookPlace): Promise<Answer> {
-  const folders = foldersOf(turn, place);
-  const found = findBinding(place.home, turn.session, folders);
+/** The loop of a session, or what it could begin with; undefined: there is none. Throws where that cannot be told. */
+export function lookFor(turn: Turn, { home, env }: Pick<HookPlace, 'home' | 'env'>): Binding | Import | undefined {
+  const folders = foldersOf(turn, env);
+  const found = findBinding(home, turn.session, folders);
   if (found.type === 'broken') throw new Error(found.problem);
-  const imported = found.type === 'none' ? importable(turn, folders) : undefined;
-  if (found.type === 'none' && imported === undefined) return nothing;
+  return found.type === 'found' ? found.binding : importable(turn, folders);
+}
+
+async function answered(turn: Turn, place: HookPlace): Promise<Answer> {
+  const found = lookFor(turn, place);
+  if (found === undefined) return nothing;
   const call = { ...place, turn, doors: await place.open() };
-  const holder = found.type === 'found' ? found.binding.holder : turn.session;
-  const answer = await call.doors.alone(holder, async () => {
-    const binding = found.type === 'found' ? found.binding : await begun(call, imported as Import);
-    return turnEnded(call, binding);
-  });
+  const isBound = 'holder' in found;
+  const answer = await call.doors.alone(isBound ? found.holder : turn.session, async () =>
+    turnEnded(call, isBound ? found : await begun(call, found)),
+  );
   return answer ?? nothing;
 }
 
 /** The agent may have changed its folder meanwhile; its host knows where the session began. */
-function foldersOf({ directory }: Turn, { env }: HookPlace): readonly string[] {
+function foldersOf({ directory }: Turn, env: HookPlace['env']): readonly string[] {
   const named = [env['CLAUDE_PROJECT_DIR'], env['GEMINI_PROJECT_DIR'], directory];
   const real = named.flatMap(path => {
     try {
@@ -107,13 +111,16 @@ function foldersOf({ directory }: Turn, { env }: HookPlace): readonly string[] {
   return [...new Set(real)];
 }
 
+/** File systems keep time less exactly than hosts. */
+const coarseMs = 2_000;
+
 /** A file that lay there before the session began came with the folder, and may say anything: nobody here has asked for it. */
 function isOfSession(directory: string, { transcript }: Turn): boolean {
   const opened = openTranscript(transcript);
   if (!opened.ok) return false;
   const begunAt = opened.transcript.begunAt();
   opened.transcript.close();
-  return begunAt !== undefined && statSync(stateFilePath(directory)).mtimeMs >= begunAt;
+  return begunAt !== undefined && statSync(stateFilePath(directory)).mtimeMs + coarseMs >= begunAt;
 }
 
 /** A state file that is active, no view of a loop of ours, and written in this session. */
@@ -207,7 +214,7 @@ async function listen(turn: Turn, binding: Binding, more: Since['usage'] = []): 
     return {
       outcome: isSilent ? undefined : { message: message ?? '', error, tools: since?.tools ?? 0, usage },
       problem: message === '' ? 'the last message is empty' : opened.ok ? noMessage : opened.problem,
-      typed: transcript?.lastTyped(),
+      typed: transcript?.lastTyped(turn.prompt),
       counted: since === undefined ? {} : { offset: since.offset, counted: usage.at(-1)?.message ?? binding.counted },
       isBehind: since?.isBehind ?? false,
     };

@@ -45,8 +45,8 @@ export interface Transcript {
   isWritten(message: string): boolean;
   /** The text parts of the last assistant message, joined. */
   lastMessage(): string | undefined;
-  /** The last words that the user typed. */
-  lastTyped(): string | undefined;
+  /** The last words that the user typed; of this turn alone, where the host tells. A command is none. */
+  lastTyped(prompt: string): string | undefined;
   since(offset: number, isWhole?: boolean): Since;
   close(): void;
 }
@@ -126,8 +126,9 @@ function reader(file: number, size: number, bytesBefore: number): Transcript {
       return isEndOf(lastMessageIn(near)?.trim() ?? '', message.trim());
     },
     lastMessage: () => lastMessageIn(tail()),
-    lastTyped: () =>
+    lastTyped: prompt =>
       tail()
+        .filter(line => line['promptId'] === undefined || line['promptId'] === prompt)
         .map(typedIn)
         .find(text => text !== undefined),
     since: (offset, isWhole = false) => sinceIn(read, size, Math.min(offset, size), isWhole),

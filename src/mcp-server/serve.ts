@@ -41,8 +41,8 @@ export async function serve<Whose extends Role>(order: ServeOrder<Whose>): Promi
     }
     const judged = validator.getValidator(row.input as never)(given);
     if (!judged.valid) return problemResult(wrongArguments(row, judged.errorMessage));
-    const deed = order.calls[name as keyof ToolCalls<Whose>] as (given: unknown) => Answer | Promise<Answer>;
-    const answer = await refusing(async () => deed(given));
+    const tool = order.calls[name as keyof ToolCalls<Whose>] as (given: unknown) => Answer | Promise<Answer>;
+    const answer = await refusing(async () => tool(given));
     return 'problem' in answer ? problemResult(answer.problem) : result(answer.result, false);
   }
 

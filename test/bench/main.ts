@@ -9,6 +9,7 @@ import { benchGap } from './loops/gap.ts';
 import { benchBallast, benchGit, benchSizes } from './loops/git.ts';
 import { Ground } from './loops/ground.ts';
 import { benchHistory } from './loops/history.ts';
+import { benchHook } from './loops/hook.ts';
 import { benchLoad } from './loops/load.ts';
 import { benchMemory } from './loops/memory.ts';
 import { benchPeers } from './loops/peers.ts';
@@ -43,6 +44,7 @@ const loopBenches: Readonly<Record<string, LoopBench>> = {
   programs: benchPrograms,
   gap: benchGap,
   start: benchStart,
+  hook: benchHook,
   memory: benchMemory,
   history: benchHistory,
   load: benchLoad,

@@ -17,7 +17,7 @@ const start = [
 ];
 
 /** The end of a turn: what the host is told. */
-async function ends(place: Scratch, message: string, more: object = {}, words: readonly string[] = []) {
+async function ends(place: Scratch, message: string, more: object = {}, words: readonly string[] = [], env = {}) {
   const event = {
     session_id: 's1',
     cwd: place.project,
@@ -28,7 +28,7 @@ async function ends(place: Scratch, message: string, more: object = {}, words: r
     last_assistant_message: message,
     ...more,
   };
-  const { code, stdout } = await place.ralph(['hook', 'stop', ...words], { input: JSON.stringify(event) });
+  const { code, stdout } = await place.ralph(['hook', 'stop', ...words], { input: JSON.stringify(event), env });
   expect(code).toBe(0);
   return stdout === '' ? undefined : (JSON.parse(stdout) as Readonly<Record<string, string>>);
 }
@@ -64,15 +64,16 @@ it('goes from turn to turn, checks the promise itself, and ends exactly at it', 
     expect(all.at(-1)).toBe('loop.ended');
   }));
 
-it('ends at the maximum with the reason, and another process does not take it meanwhile', () =>
+it('ends at the maximum with the reason, and another process does not take it meanwhile; no jq, perl or shell is needed (F64)', () =>
   inScratch(async place => {
     await begin(place, '--max-iterations', '2');
     expect((await place.ralph(['status'])).stdout).toMatch(/process {4}none: it works in session s1/);
     const held = await place.ralph(['resume', 'house', '--yes', '--no-input']);
     expect(held.stderr).toMatch(/It goes on in its session/);
     expect((await types(place)).includes('iteration.ended')).toBe(false);
-    await ends(place, 'one');
-    const end = await ends(place, 'two', { stop_hook_active: true });
+    const bare = { PATH: place.temporary };
+    expect(await ends(place, 'one', {}, [], bare)).toMatchObject({ decision: 'block' });
+    const end = await ends(place, 'two', { stop_hook_active: true }, [], bare);
     expect(end?.['systemMessage']).toMatch(/--max-iterations/);
     expect(place.read(stateFile)).toMatch(/^active: false\niteration: 2$/m);
   }));
@@ -151,6 +152,8 @@ it('proves nothing by a check that takes longer than the hook may: it pauses, an
 
 it('lets the turn end whatever comes, and keeps what there is (B70)', () =>
   inScratch(async place => {
+    expect(await ends(place, 'nobody has asked for a loop')).toBeUndefined();
+    expect(existsSync(place.home)).toBe(false);
     await begin(place);
     for (const input of ['', 'no JSON', '{"hook_event_name":"Stop"}', '[]']) {
       const told = await place.ralph(['hook', 'stop'], { input });

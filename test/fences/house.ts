@@ -147,7 +147,7 @@ export const house: House = {
     },
     app: { values: [everything] },
     // Rules that only types of the app tell it: what it needs of a loop it is given.
-    hook: { values: ['text'], types: ['app', 'agents'] },
+    hook: { values: ['text', 'config/home.ts'], types: ['app', 'agents'] },
     // What an agent reports goes to its iteration.
     'mcp-server': { ...surface, types: ['agents'] },
     cli: {
@@ -157,6 +157,8 @@ export const house: House = {
         'app',
         'views',
         'version.ts',
+        'hook/binding.ts',
+        'hook/idle.ts',
         'config/fields.ts',
         'cli/commands',
         'cli/command-table.ts',

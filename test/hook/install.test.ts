@@ -138,3 +138,10 @@ it('shows what changes, and nothing else', () => {
   expect(changedLines(undefined, 'a\n')).toEqual(['+ a']);
   expect(changedLines('a\n', 'a\n')).toEqual([]);
 });
+
+it('is called by the plugin where that is enabled and the settings do not call it themselves', () => {
+  const order = orderOf('claude');
+  const settings = (isOn: boolean): string => JSON.stringify({ enabledPlugins: { 'ralph@ralph-wiggum': isOn } });
+  expect([true, false].map(isOn => hookIn(settings(isOn), order))).toEqual(['plugin', 'absent']);
+  expect(hookIn(textIn(settings(true), order), order)).toBe('current');
+});

@@ -195,7 +195,7 @@ const failing: readonly (readonly [string, (all: ReturnType<typeof world>) => ob
   ['an empty message', () => ({ last_assistant_message: '' }), /the last message is empty/],
 ];
 
-it.each(failing)('lets the turn end, keeps all there is and says why: %s', async (_what, change, why) => {
+it.each(failing)('lets the turn end, keeps all there is and says why (F64): %s', async (_what, change, why) => {
   const all = world();
   const { home, project, bind, turn, stop, visits } = all;
   bind({ hasStateFile: true });
@@ -239,7 +239,7 @@ it('never throws, even where it cannot write a word', async () => {
   expect(await stopHook(turn(), { home: join(home, 'below'), env: {}, cap: undefined, open })).toBe('');
 });
 
-it('pauses before the host would end the turn by itself, and goes on headless only where that was said', async () => {
+it('pauses before the host would end the turn by itself, and goes on headless only where that was said (F64)', async () => {
   const { stop, turn, bind, calls, visits } = world();
   bind();
   const answers = [];

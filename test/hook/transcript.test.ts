@@ -58,7 +58,13 @@ it('tells what the user typed from what a hook, a command or a tool put there', 
   const others = ['Stop hook feedback:\nGo on', '<command-name>/x</command-name>'].map(typed);
   const result = { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', content: 'x' }] } };
   const meta = { ...typed('caveat'), isMeta: true };
-  expect(at(lines(typed('use tabs'), ...others, result, meta)).lastTyped()).toBe('use tabs');
+  expect(at(lines(typed('use tabs'), ...others, result, meta)).lastTyped('p1')).toBe('use tabs');
+  const told = [
+    { ...typed('use tabs'), promptId: 'p1' },
+    { ...typed('<command-message>ralph:health-status</command-message>'), promptId: 'p2' },
+  ];
+  const [first, second] = ['p1', 'p2'].map(prompt => at(lines(...told)).lastTyped(prompt));
+  expect([first, second]).toEqual(['use tabs', undefined]);
 });
 
 it('counts each message once, although every part of it says its tokens, and each tool', () => {
@@ -110,7 +116,7 @@ it('reads at most a megabyte of half a gigabyte, all looks of one call together'
   if (!opened.ok) throw new Error(opened.problem);
   const { transcript } = opened;
   expect(transcript.lastMessage()).toBe('the last one');
-  transcript.lastTyped();
+  transcript.lastTyped('');
   expect(transcript.since(0).isBehind).toBe(true);
   expect(transcript.bytesRead()).toBeLessThanOrEqual(1_000_000);
   expect(transcript.bytesRead()).toBeGreaterThan(100_000);
@@ -130,7 +136,7 @@ it('catches up with all of it where there is time', () => {
   expect(rest.offset).toBe(transcript.size);
 });
 
-it('waits a moment for a host that writes later than it calls', async () => {
+it('waits a moment for a host that writes later than it calls (F64)', async () => {
   const path = join(folder(), 't.jsonl');
   writeFileSync(path, lines(...text('m1', 'the one before')));
   setImmediate(() => appendFileSync(path, lines(...text('m2', 'the last one'))));
@@ -155,7 +161,19 @@ it.each([
   expect(openTranscript(path)).toEqual({ ok: false, problem: expect.stringContaining(path) });
 });
 
-it('refuses a device and no path at all', () => {
+it('refuses what belongs to somebody else (B70)', () => {
+  const path = join(folder(), 't.jsonl');
+  writeFileSync(path, '');
+  const own = process.getuid;
+  try {
+    process.getuid = () => 54_321;
+    expect(openTranscript(path)).toEqual({ ok: false, problem: expect.stringContaining('belongs to somebody else') });
+  } finally {
+    process.getuid = own;
+  }
+});
+
+it('refuses a device and no path at all (B70)', () => {
   expect(openTranscript('/dev/zero').ok).toBe(false);
   expect(openTranscript('').ok).toBe(false);
 });

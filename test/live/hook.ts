@@ -19,11 +19,13 @@ interface Told {
   readonly stderr: string;
 }
 
-interface SessionPlace {
+export interface SessionPlace {
   readonly project: string;
   readonly home: string;
   readonly mock: Mock;
   ralph(...words: readonly string[]): Promise<Told>;
+  /** The agent itself; `folder` comes first on its PATH. */
+  call(words: readonly string[], input?: string, folder?: string): Promise<Told>;
   /** A turn of the user's in a session, to its end. */
   say(session: string, prompt: string, isNew?: boolean): Promise<Told>;
   events(loop?: string): Promise<readonly Event[]>;
@@ -41,6 +43,7 @@ const sayings: Readonly<Record<string, (session: string, isNew: boolean) => read
     ...['--dangerously-bypass-hook-trust', '--model', 'gpt-5.4', '-'],
   ],
   gemini: () => ['--output-format', 'stream-json', '--yolo', '--model', 'gemini-2.5-pro'],
+  opencode: () => ['run', '--format', 'json'],
 };
 
 const run = (command: string, words: readonly string[], cwd: string, env: Record<string, string>, input = '') =>
@@ -56,6 +59,7 @@ const run = (command: string, words: readonly string[], cwd: string, env: Record
     child.on('close', code => done({ code, ...told }));
   });
 
+/** Without the hook in its settings. */
 async function makeSessionPlace(agent: LiveAgent, bin: string, model: Model): Promise<SessionPlace> {
   const mock = await startMock(model);
   const root = realpathSync(mkdtempSync(join(tmpdir(), `ralph-hook-${agent.name}-`)));
@@ -66,8 +70,9 @@ async function makeSessionPlace(agent: LiveAgent, bin: string, model: Model): Pr
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), content);
   }
+  const path = `${bin}:${nodeFolder}:${systemPath}`;
   const env: Record<string, string> = {
-    PATH: `${bin}:${nodeFolder}:${systemPath}`,
+    PATH: path,
     HOME: home,
     RALPH_HOME: join(root, 'ralph'),
     LANG: 'C.UTF-8',
@@ -81,15 +86,15 @@ async function makeSessionPlace(agent: LiveAgent, bin: string, model: Model): Pr
     ...stage.environment,
   };
   const ralph = (...words: readonly string[]): Promise<Told> => run(pinnedNode, [program, ...words], project, env);
-  const installed = await ralph('hook', 'install', agent.name, '--yes');
-  assert.equal(installed.code, 0, installed.stderr);
+  const call: SessionPlace['call'] = (words, input, folder) =>
+    run(agent.name, words, project, { ...env, PATH: folder === undefined ? path : `${folder}:${path}` }, input);
   return {
     project,
     home,
     mock,
     ralph,
-    say: (session, prompt, isNew = true) =>
-      run(agent.name, sayings[agent.name]?.(session, isNew) ?? [], project, env, prompt),
+    call,
+    say: (session, prompt, isNew = true) => call(sayings[agent.name]?.(session, isNew) ?? [], prompt),
     async events(loop) {
       const { stdout } = await ralph('events', ...(loop === undefined ? [] : [loop]), '--json');
       return stdout.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line) as Event]));
@@ -101,11 +106,17 @@ async function makeSessionPlace(agent: LiveAgent, bin: string, model: Model): Pr
   };
 }
 
-const all = <Type extends EventType>(events: readonly Event[], type: Type): readonly EventOf<Type>[] =>
+export async function installHook(place: SessionPlace, agent: LiveAgent): Promise<SessionPlace> {
+  const installed = await place.ralph('hook', 'install', agent.name, '--yes');
+  assert.equal(installed.code, 0, installed.stderr);
+  return place;
+}
+
+export const all = <Type extends EventType>(events: readonly Event[], type: Type): readonly EventOf<Type>[] =>
   events.filter((event): event is EventOf<Type> => event.type === type);
 
 const limits = ['--max-iterations', '30', '--no-progress', '40', '--completion-promise', 'DONE'];
-const promised = 'All of it is there.\n\n<promise>DONE</promise>';
+export const promised = 'All of it is there.\n\n<promise>DONE</promise>';
 const stepName = [
   '',
   'roof',
@@ -126,13 +137,13 @@ const word = (number: number): Step => ({
 });
 
 /** Says something else each time, and the promise at last. */
-const counting =
+export const counting =
   (last: number): Model =>
   (_asked, count) =>
     count + 1 < last ? word(count + 1) : { text: promised };
 
 /** Exactly so many iterations, no request after the promise, and the loop done. */
-async function assertDone(
+export async function assertDone(
   place: SessionPlace,
   iterations: number,
   requests = iterations,
@@ -144,7 +155,7 @@ async function assertDone(
   assert.equal(place.mock.work().length, requests, 'requests to the model');
 }
 
-async function begin(
+export async function begin(
   place: SessionPlace,
   agent: LiveAgent,
   session: string,
@@ -161,6 +172,8 @@ export interface HookTrial {
   readonly agents: readonly string[];
   /** How often, unless told. */
   readonly times?: number;
+  /** What calls Ralph at the end of a turn; the hook in the settings unless told. */
+  readonly install?: (place: SessionPlace, agent: LiveAgent) => Promise<SessionPlace>;
   run(agent: LiveAgent, make: (model: Model) => Promise<SessionPlace>): Promise<void>;
 }
 
@@ -325,35 +338,42 @@ const capped: HookTrial = {
   },
 };
 
-/** The reviewers find one issue, the fixer mends it, the second round is content. */
+/** A review of a file: the reviewer finds one issue, the fixer mends it, the second round is content. */
+export async function reviewed(
+  make: (model: Model) => Promise<SessionPlace>,
+  begins: (place: SessionPlace) => Promise<unknown>,
+): Promise<void> {
+  let looks = 0;
+  const place = await make(asked => {
+    const newest = asked.prompt.slice(asked.prompt.lastIndexOf('## You work in a session') - 6_000);
+    if (newest.includes('You mend a document')) {
+      if (asked.turn === 0) return { sh: "printf '# Notes\\n\\nThe house has two doors.\\n' > notes.md" };
+      return { text: 'It is mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>' };
+    }
+    looks += 1;
+    const issue = { severity: 'high', place: 'line 3', issue: 'The number of doors is not said.', confidence: 90 };
+    return { text: `<review>${JSON.stringify({ confidence: 97, issues: looks === 1 ? [issue] : [] })}</review>` };
+  });
+  const path = join(place.project, 'notes.md');
+  writeFileSync(path, '# Notes\n\nThe house has doors.\n');
+  await begins(place);
+  const events = await place.events();
+  assert.equal(all(events, 'loop.ended').at(-1)?.reason, 'goal_achieved', JSON.stringify(events.at(-1)));
+  assert.match(readFileSync(path, 'utf8'), /two doors/);
+  assert.equal(all(events, 'review.answered').length, 2);
+}
+
 const review: HookTrial = {
   name: 'a review: found, mended, looked at again',
   agents: ['claude'],
-  async run(agent, make) {
-    let looks = 0;
-    const place = await make(asked => {
-      const newest = asked.prompt.slice(asked.prompt.lastIndexOf('## You work in a session') - 6_000);
-      if (newest.includes('You mend a document')) {
-        if (asked.turn === 0) return { sh: "printf '# Notes\\n\\nThe house has two doors.\\n' > notes.md" };
-        return { text: 'It is mended.\n\n<review-complete>ALL_ISSUES_RESOLVED</review-complete>' };
-      }
-      looks += 1;
-      const issue = { severity: 'high', place: 'line 3', issue: 'The number of doors is not said.', confidence: 90 };
-      const issues = looks === 1 ? [issue] : [];
-      return { text: `<review>${JSON.stringify({ confidence: 97, issues })}</review>` };
-    });
-    const { project } = place;
-    writeFileSync(join(project, 'notes.md'), '# Notes\n\nThe house has doors.\n');
-    const session = randomUUID();
-    const words = ['hook', 'start', 'notes.md', '--mode', 'review', '--agent', agent.name, '--session', session];
-    const told = await place.ralph(...words, '--reviewer', 'adversarial', '--rounds', '3');
-    assert.equal(told.code, 0, told.stderr);
-    await place.say(session, told.stdout);
-    const events = await place.events();
-    assert.equal(all(events, 'loop.ended').at(-1)?.reason, 'goal_achieved', JSON.stringify(events.at(-1)));
-    assert.match(readFileSync(join(project, 'notes.md'), 'utf8'), /two doors/);
-    assert.equal(all(events, 'review.answered').length, 2);
-  },
+  run: (agent, make) =>
+    reviewed(make, async place => {
+      const session = randomUUID();
+      const words = ['hook', 'start', 'notes.md', '--mode', 'review', '--agent', agent.name, '--session', session];
+      const told = await place.ralph(...words, '--reviewer', 'adversarial', '--rounds', '3');
+      assert.equal(told.code, 0, told.stderr);
+      await place.say(session, told.stdout);
+    }),
 };
 
 const others: HookTrial = {
@@ -393,10 +413,9 @@ interface TrialRow {
 }
 
 /** Each as often as it says; what fails is told, and the others go on. */
-export async function playTrials(agent: LiveAgent, bin: string, only = '', most = Number.POSITIVE_INFINITY) {
+export async function playTrials(trials: readonly HookTrial[], agent: LiveAgent, bin: string, most: number) {
   const rows: TrialRow[] = [];
-  for (const trial of hookTrials) {
-    if (!trial.agents.includes(agent.name) || !trial.name.includes(only)) continue;
+  for (const trial of trials.filter(one => one.agents.includes(agent.name))) {
     const times = Math.min(trial.times ?? 1, most);
     const began = performance.now();
     let passed = 0;
@@ -405,7 +424,7 @@ export async function playTrials(agent: LiveAgent, bin: string, only = '', most 
       const make = async (model: Model): Promise<SessionPlace> => {
         const place = await makeSessionPlace(agent, bin, model);
         places.push(place);
-        return place;
+        return (trial.install ?? installHook)(place, agent);
       };
       try {
         await trial.run(agent, make);

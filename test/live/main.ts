@@ -2,12 +2,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { type LiveAgent, liveAgents } from './agents.ts';
-import { hookTrials, playTrials } from './hook.ts';
+import { type HookTrial, hookTrials, playTrials } from './hook.ts';
 import { type Installed, install } from './install.ts';
 import { interviewScenarios } from './interview.ts';
 import { mcpScenarios } from './mcp.ts';
 import { modeScenarios } from './modes.ts';
 import { type LivePlace, makePlace } from './place.ts';
+import { pluginTrials } from './plugin.ts';
 import { type Scenario, type Stand, scenarios } from './scenarios.ts';
 import { worldScenarios } from './world.ts';
 
@@ -26,16 +27,19 @@ const { values, positionals } = parseArgs({
     inside: { type: 'boolean' },
     only: { type: 'string' },
     keep: { type: 'boolean' },
-    times: { type: 'string' }, // of the trials of the hook
+    times: { type: 'string' }, // of the trials in sessions
   },
   allowPositionals: true,
 });
 
-/** `npm run test:live -- hook`: loops in sessions, instead of loops that start agents. */
-const isHook = positionals[0] === 'hook';
+/** `npm run test:live -- hook` or `plugin`: loops in sessions, instead of loops that start agents. */
+const inSessions = { hook: hookTrials, plugin: pluginTrials }[positionals[0] ?? '']?.filter(trial =>
+  trial.name.includes(values.only ?? ''),
+);
 
 function chosen(): readonly LiveAgent[] {
-  if (isHook) return liveAgents.filter(agent => hookTrials.some(trial => trial.agents.includes(agent.name)));
+  if (inSessions !== undefined)
+    return liveAgents.filter(agent => inSessions.some(trial => trial.agents.includes(agent.name)));
   const unknown = positionals.filter(name => !liveAgents.some(agent => agent.name === name));
   if (unknown.length > 0) throw new Error(`no live agent is called ${unknown.join(', ')}`);
   return positionals.length === 0 ? liveAgents : liveAgents.filter(agent => positionals.includes(agent.name));
@@ -111,12 +115,12 @@ function print(rows: readonly Row[], separated: boolean): void {
 }
 
 /** One after the other: they take the time of turns. */
-async function playHooks(): Promise<readonly Row[]> {
+async function playSessions(trials: readonly HookTrial[]): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const [at, agent] of agents.entries()) {
     const one = installed[at];
     if (one?.ok !== true) continue;
-    for (const { trial, passed, times, seconds } of await playTrials(agent, one.bin, values.only, timesMax)) {
+    for (const { trial, passed, times, seconds } of await playTrials(trials, agent, one.bin, timesMax)) {
       const ok = passed === times ? 'ok' : 'FAILED';
       const scenario = `${passed} of ${times}: ${trial}`;
       rows.push({ agent: agent.name, version: agent.version, scenario, ok, seconds });
@@ -125,7 +129,7 @@ async function playHooks(): Promise<readonly Row[]> {
   return rows;
 }
 
-const timesMax = values.times === undefined ? undefined : Number(values.times);
+const timesMax = Number(values.times ?? Number.POSITIVE_INFINITY);
 const agents = chosen();
 const installed = await Promise.all(agents.map(agent => install(agent, !values.inside)));
 for (const [at, { name, version }] of agents.entries()) {
@@ -137,8 +141,8 @@ if (!values.inside && canSeparate()) {
   process.exitCode = spawnSync(command ?? '', words, { stdio: 'inherit' }).status ?? 1;
 } else {
   execFileSync(process.execPath, [new URL('../../scripts/build.mjs', import.meta.url).pathname], { stdio: 'inherit' });
-  const rows = isHook
-    ? await playHooks()
+  const rows = inSessions
+    ? await playSessions(inSessions)
     : (await Promise.all(agents.map((agent, at) => playAll(agent, installed[at]!)))).flat();
   print(rows, values.inside === true);
   process.exitCode = rows.some(({ ok }) => ok === 'FAILED') ? 1 : 0;

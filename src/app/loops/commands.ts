@@ -4,7 +4,7 @@ import type { Command, Input } from '../../core/input.ts';
 import type { State } from '../../core/state.ts';
 import { findTask, type Task } from '../../core/task.ts';
 import type { LedgerFold } from '../../engine/ledger-fold.ts';
-import type { Ledger, LoopRow, StoreFailure } from '../../ledger/ledger.ts';
+import type { Lease, Ledger, LoopRow, StoreFailure } from '../../ledger/ledger.ts';
 import { makeRedactor, redactDeep, secretValues } from '../../secrets/redactor.ts';
 import {
   buildEngine,
@@ -83,12 +83,21 @@ export async function deliver(order: CommandOrder, commands: readonly Command[])
 /** As its lease is called while the hook of a session is at work. */
 export const hookLease = (session: string): string => `hook:${session}`;
 
-/** Between two turns no process reads the mail of a session's loop: whoever ends it need not wait for the next turn. */
-async function takeFromSession({ ledger: { store }, loop }: CommandOrder): Promise<void> {
+/** The lease of a session's loop between two of its turns, when no process reads its mail. */
+export async function restingLease({
+  ledger: { store },
+  loop,
+}: Pick<CommandOrder, 'ledger' | 'loop'>): Promise<Lease | undefined> {
   const held = await store.holder(loop);
   const session = held && sessionOf(held.lease.holder.id);
-  if (held === undefined || session === undefined) return;
-  if ((await store.holder(hookLease(session)))?.alive !== true) await store.release(held.lease);
+  if (held === undefined || session === undefined) return undefined;
+  return (await store.holder(hookLease(session)))?.alive === true ? undefined : held.lease;
+}
+
+/** Whoever ends it need not wait for the next turn. */
+async function takeFromSession(order: CommandOrder): Promise<void> {
+  const lease = await restingLease(order);
+  if (lease !== undefined) await order.ledger.store.release(lease);
 }
 
 /** As `deliver`; a failure of the ledger is thrown. */
@@ -100,10 +109,12 @@ export async function command(order: CommandOrder, commands: readonly Command[])
 
 const takenMsMax = 5_000;
 
-async function mailed({ env, ledger, loop, by }: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
+async function mailed(order: CommandOrder, commands: readonly Command[]): Promise<Delivered> {
+  const { env, ledger, loop, by } = order;
   const redact = makeRedactor(secretValues(env));
   let last = 0;
   for (const one of commands) last = await ledger.mailbox.send(loop, by, redactDeep(one, redact), Date.now());
+  if ((await restingLease(order)) !== undefined) return { became: 'waiting' };
   const taken = await eventually(takenMsMax, async () =>
     (await ledger.mailbox.waiting(loop)).some(mail => mail.id === last) ? undefined : ('taken' as const),
   );

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import type { Visited } from '../../app/hooks.ts';
 import { allBindings, writeRest } from '../../hook/binding.ts';
-import { readInput } from '../../hook/payload.ts';
+import { standardInput } from '../../hook/idle.ts';
 import { type Doors, stopHook } from '../../hook/stop.ts';
 import { openTranscript } from '../../hook/transcript.ts';
 import { type Context, type Flags, textFlag, type Words } from '../context.ts';
@@ -62,7 +62,7 @@ export async function execute(context: Context, _words: Words, flags: Flags): Pr
   const stop = AbortSignal.timeout(Math.max(1_000, seconds * 1_000 - reserveMs));
   const cap = capOf(context, flags);
   const open = (): Promise<Doors> => openDoors(quiet, stop);
-  const text = await stopHook(await readInput(process.stdin), { home, env: context.env, cap, open });
+  const text = await stopHook(await standardInput(), { home, env: context.env, cap, open });
   if (text !== '') writeSync(1, text);
   return 0;
 }

@@ -1,7 +1,7 @@
 // `ralph hook install|uninstall|status|test`: the hook in the settings of agents, and whether it is called.
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { type AgentHooks, agentOfSession, collect, hookedAgents, hookTimeoutMs, ownProgram } from '../../app/hooks.ts';
+import { type AgentHooks, agentOfSession, hookedAgents, hookTimeoutMs, ownProgram, runOwn } from '../../app/hooks.ts';
 import { allBindings, troubles } from '../../hook/binding.ts';
 import {
   changedLines,
@@ -124,6 +124,7 @@ export async function status(context: Context, _words: Words, flags: Flags): Pro
 const hookWords = {
   current: 'installed',
   other: 'installed, not as now',
+  plugin: 'by the plugin',
   absent: 'not installed',
   unreadable: 'cannot be read',
 } as const;
@@ -133,7 +134,7 @@ const testMsMax = 30_000;
 /** Calls what is installed as the agent does, for a session without a loop: it has to say nothing. */
 export async function test(context: Context, [agent]: Words, flags: Flags): Promise<number> {
   const { order, path, agent: name } = await placeOf(context, agent, flags);
-  if (hookIn(textAt(path), order) === 'absent')
+  if (['absent', 'plugin'].includes(hookIn(textAt(path), order)))
     throw new UsageError(`There is no hook of Ralph in ${path}.`, `Install it: ralph hook install ${name}`);
   const event = {
     session_id: 'ralph-hook-test',
@@ -142,13 +143,9 @@ export async function test(context: Context, [agent]: Words, flags: Flags): Prom
     transcript_path: '',
   };
   const input = JSON.stringify({ ...event, last_assistant_message: 'a test', prompt_response: 'a test' });
-  const [command = '', ...words] = order.command;
   const began = performance.now();
-  const args = [...words, 'hook', 'stop', '--timeout', '60'];
-  const environment = Object.fromEntries(
-    Object.entries(context.env).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-  );
-  const ran = await collect({ command, args, directory: tmpdir(), environment, input, timeMsMax: testMsMax });
+  const call = { directory: tmpdir(), env: context.env, input, timeMsMax: testMsMax };
+  const ran = await runOwn(['hook', 'stop', '--timeout', '60'], call);
   const ms = Math.round(performance.now() - began);
   const isGood = ran.code === 0 && ran.output.length === 0;
   const what = isGood

@@ -184,7 +184,8 @@ export class Ground {
   install(build: Build): string {
     const folder = join(this.folder, `installed-${build.name.replaceAll(/\W/g, '-')}`);
     if (existsSync(folder)) return folder;
-    for (const part of ['bin', 'dist', 'package.json']) {
+    for (const part of ['bin', 'dist', 'package.json', 'plugin']) {
+      if (!existsSync(join(build.root, part))) continue; // a release without it
       cpSync(join(build.root, part), join(folder, part), { recursive: true, preserveTimestamps: true });
     }
     return folder;
@@ -227,15 +228,17 @@ export class Ground {
 export function started(
   command: string,
   args: readonly string[],
-  { directory, env }: Omit<Project, 'log'>,
+  { directory, env, input }: Omit<Project, 'log'> & { readonly input?: string },
   isWatched = false,
 ): Promise<Pick<Ran, 'startedMs' | 'tookMs' | 'cpuMs' | 'memory'> & { readonly code: number | null; said: string }> {
   const [cpuBefore, startedMs, begin] = [childrenCpuMs(), Date.now(), performance.now()];
   const memory: Memory[] = [];
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const stdin = input === undefined ? 'ignore' : 'pipe';
+    const child = spawn(command, args, { cwd: directory, env, stdio: [stdin, 'pipe', 'pipe'] });
+    child.stdin?.on('error', () => {}).end(input);
     let said = '';
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [child.stdout!, child.stderr!]) {
       stream.on('data', data => {
         said += data;
       });
