@@ -4,15 +4,23 @@ import type { Answer } from '../core/event.ts';
 import { sessionOf } from '../core/event.ts';
 import type { Performed } from '../core/input.ts';
 import type { Effect } from '../core/next.ts';
-import { type LiveIteration, liveIteration, showsBlocked } from '../core/state.ts';
+import { type LiveIteration, liveIteration, type State, showsBlocked } from '../core/state.ts';
 import { findTask } from '../core/task.ts';
 import { checkpoint, commit, giveBack, restore, setAside } from './checkpoints.ts';
 import { documentAfter, documentInput } from './document.ts';
-import type { EffectContext, Perform } from './engine.ts';
+import type { EffectContext, Engine, Perform } from './engine.ts';
 import { supervise } from './supervise.ts';
 import { check, merge } from './verify.ts';
 
-const load: Perform<'load'> = async (_effect, { engine, post, refuse }) => {
+/** For the first checkpoint, while the document is read. */
+async function lookAhead({ source, checkpoints }: Engine, state: State): Promise<void> {
+  if (checkpoints?.look === undefined || state.checkpoints.latest !== undefined) return;
+  await source.instructions(); // may write them, which is nobody's work
+  checkpoints.look();
+}
+
+const load: Perform<'load'> = async (_effect, { engine, state, post, refuse }) => {
+  await lookAhead(engine, state);
   const loaded = await engine.source.load();
   if (loaded.type === 'failed') refuse(loaded.problems);
   else if (loaded.type === 'loaded') post(documentInput(loaded));

@@ -107,6 +107,8 @@ export interface KnownCheckpoint {
  * restore goes forward and can itself be undone.
  */
 export interface Checkpoints {
+  /** Looks at the files for the first checkpoint ahead of `save`: what is not to count as work is there by now. */
+  look?(): void;
   save(order: SaveOrder): Promise<Saved | Refusal>;
   /** The tree of what is there now (of the task's fork, in a forked loop), leaving no trace; empty when it cannot be told. */
   treeNow(task: string): Promise<string>;

@@ -46,8 +46,6 @@ export interface GitCheckpointOptions {
 export interface GitCheckpoints extends Checkpoints {
   /** Makes ready for the first checkpoint, while others work: nothing of it says yet what the files are. */
   warm(): void;
-  /** Looks at the files for the first checkpoint: from now on nobody but an agent should change them. */
-  look(): void;
   /** What `restore` would do, without doing it. */
   plan(order: RestoreOrder): Promise<Restored>;
   /** What the files are now, without ref or note. */

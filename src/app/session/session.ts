@@ -226,7 +226,6 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     const engine = await engineFor(prepared, workspace, { ledger, by, notifiers, ask, isVisit }, say);
     const { runLoop } = await import('../../engine/run.ts');
     await endReplaced(prepared, ledger, host, name);
-    lookAhead(workspace, state);
     const result = await runLoop(adapt?.(engine) ?? engine, loop, { interrupt, first, visit: host.visit });
     if (result.type === 'held') return { type: 'held', what: 'loop', lease: result.held };
     if (result.type === 'failed') throw storeError(result.failure);
@@ -240,11 +239,6 @@ async function work(prepared: Prepared, ledger: Ledger, host: Host, chosen: Chos
     settle();
     await processesOver(prepared);
   }
-}
-
-/** After all that is to be there before the work. */
-function lookAhead({ look }: Workspace, state: State | undefined): void {
-  if (state === undefined) look();
 }
 
 function firstInputs(prepared: Prepared, host: Host, chosen: Chosen, workspace: Workspace): readonly Input[] {

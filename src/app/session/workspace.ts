@@ -31,8 +31,6 @@ export interface Workspace {
   /** How the checks of a new loop came out before any work. */
   readonly baseline?: readonly CheckResult[];
   readonly engine: Pick<Engine, keyof LoopGit | 'guard' | 'screen' | 'bringsTests' | 'judge'>;
-  /** Looks at the files for the first checkpoint while the loop begins: whatever is to be there before the work must be there. */
-  look(): void;
   /** Takes back what was made, when the loop does not begin after all. */
   discard(): Promise<void>;
 }
@@ -76,7 +74,6 @@ export async function openWorkspace(
       guard: protectedHash === undefined ? undefined : fileGuard(copies, protectedHash),
       judge: judge && judgeOf(judge, history?.checkpoints, loop),
     },
-    look: () => history?.checkpoints.look(),
     discard: async () => {},
   };
 }
