@@ -131,7 +131,7 @@ it('loops may be nested by who says so, never on the same document', () =>
 
 it('every command is refused to an agent unless it only looks', () => {
   const looking =
-    /^(demo|version|status|inbox|explain|events|logs|report|doctor|diff|(loops|agents|audit|checkpoint) \w+|notes show|plan (lint|show)|task (list|show|export)|hook (status|stop|test))$/;
+    /^(demo|version|status|inbox|explain|events|logs|report|doctor|diff|(loops|agents|audit|checkpoint) \w+|notes show|plan (lint|show)|task (list|show|export)|hook (event|status|stop|test))$/;
   const names = commands.filter(row => !row.changes).map(row => nameOf(row).join(' '));
   expect(names.filter(name => !looking.test(name) || /create|restore|prune|rm|undo/.test(name))).toEqual([]);
 });
