@@ -143,16 +143,18 @@ export function endedByLimit(state: State): boolean {
   return state.control.ended !== undefined && limitReasons.includes(state.control.ended.reason);
 }
 
-function tally(state: State): string {
+/** How much is done, and what of the rest nobody will do. */
+export function progressWords(state: State): string {
   const { done, total, skipped, blocked } = progress(state.tasks);
   const parts = [
     isSingleTask(state) ? standingWords(state) : `${done}/${total} tasks done`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
     ...(blocked > 0 ? [`${blocked} blocked`] : []),
-    effort(state),
   ];
   return parts.join(', ');
 }
+
+const tally = (state: State): string => `${progressWords(state)}, ${effort(state)}`;
 
 /** How its done tasks were proven, by their number. */
 function proofCounts(state: State): readonly string[] {

@@ -128,6 +128,7 @@ it('lets reviewers look one after the other, and mends what they find', () =>
       `<review>${JSON.stringify({ confidence: 96, issues })}</review>`;
     const second = await ends(place, says([issue]));
     expect(second?.['reason']).toMatch(/You speak for everybody/);
+    expect(second?.['systemMessage']).toMatch(/iteration 2 of 60\. 1\/3 tasks done\./);
     const third = await ends(place, says([]), { stop_hook_active: true });
     expect(third?.['reason']).toMatch(/You ask for what the document does not say/);
     const fix = await ends(place, says([]), { stop_hook_active: true });

@@ -1,4 +1,5 @@
 // The state file of a loop in a session: golden texts, lines of dashes in the prompt, and what is no state file.
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +52,16 @@ it('is read back as it was written, lines of dashes in the prompt too', () => {
     prompt: `${prompt}\n`,
   });
   expect(readdirSync(join(directory, '.claude'))).toEqual(['ralph-loop.local.md']);
+});
+
+it('is read by sed and awk, which is what such files are made for', () => {
+  const directory = folder();
+  writeStateFile(directory, state, prompt);
+  const sh = (line: string): string =>
+    execFileSync('sh', ['-c', `${line} "$0"`, stateFilePath(directory)], { encoding: 'utf8' }).trim();
+  expect(sh(`sed -n 's/^iteration: *//p'`)).toBe('3');
+  expect(sh(`sed -n 's/^completion_promise: *"\\(.*\\)"$/\\1/p'`)).toBe('DONE');
+  expect(sh(`awk '/^---$/{i++} i>=2' `)).toBe(`---\n\n${prompt}`);
 });
 
 it('is counted without a change of its prompt, and goes', () => {

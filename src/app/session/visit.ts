@@ -8,8 +8,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Lease, Ledger } from '../../ledger/ledger.ts';
 import { promiseLine } from '../../messages/blocks.ts';
 import { UsageError } from '../../text/errors.ts';
-import { endingOf } from '../../views/ending.ts';
-import { standingWords } from '../../views/words.ts';
+import { endingOf, progressWords } from '../../views/ending.ts';
 import type { Environment } from '../app.ts';
 import { stateOf } from '../app.ts';
 import { type Draft, type Prepared, type Provided, prepareLoop } from './prepare.ts';
@@ -127,7 +126,7 @@ function seen(type: Visited['type'], state: State, prompt = ''): Visited {
     name: loop.name,
     iteration: iterations.begun,
     iterationsMax: settings.limits.iterationsMax,
-    standing: type === 'left' ? `${standingWords(state)}.` : ending.sentence,
+    standing: type === 'left' ? `${progressWords(state)}.` : ending.sentence,
     next: ending.next,
     refused: refusedIn(state),
     claim: isSingleTask(state) ? promiseLine(settings.promise) : undefined,

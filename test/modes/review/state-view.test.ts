@@ -1,5 +1,7 @@
 // Proves the seed's review state file field for field, its counts after any history, and that it tells nothing it does not know.
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -107,6 +109,24 @@ describe('the state file', () => {
     expect(filesOf(done.events)[0]).toEqual({ path: '/somewhere/.claude/review-loop-state.yaml', text: null });
     expect(fieldsOf(textOf(worked().ends('max_iterations')))['active']).toBe(false);
     expect(fieldsOf(textOf(worked()))['active']).toBe(true);
+  });
+
+  it('is what a stop hook of grep, awk and sed reads and counts on', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'review-'));
+    const path = join(folder, 'review-loop-state.yaml');
+    const world = new ReviewWorld({ reviewers: ['adversarial'] });
+    writeFileSync(path, textOf(world.answers('R1-adversarial', 72, found('One'), found('Two'))));
+    const sh = (line: string): string =>
+      execFileSync('sh', ['-c', line], { cwd: folder, encoding: 'utf8' }).trim().replaceAll(/\n+/g, '\n');
+    const field = (name: string): string => sh(`grep "${name}:" ${path} | awk '{print $2}'`);
+    expect(['pending_count', 'max_rounds', 'current_round', 'completion_promise'].map(field)).toEqual([
+      ...['2', '3', '1'],
+      '"ALL_ISSUES_RESOLVED"',
+    ]);
+    const prompt = sh(`awk '/^---$/{i++; next} i>=2' ${path}`);
+    expect(prompt).toContain('<review-complete>ALL_ISSUES_RESOLVED</review-complete>');
+    sh(`sed "s/current_round: 1/current_round: 2/" ${path} > ${path}.new && mv ${path}.new ${path}`);
+    expect(fieldsOf(readFileSync(path, 'utf8'))['current_round']).toBe(2);
   });
 
   it('is not written anew for a sign of life', () => {
