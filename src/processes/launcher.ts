@@ -137,7 +137,8 @@ function launcherIn(channels: string): Launcher | undefined {
   const environment = { PATH: '/usr/bin:/bin' };
   const answering = openAnswering({ command: shell, args: [], directory: '/', environment, idleMsMax: day });
   void answering.ask({
-    text: `trap : PIPE; trap ${quoted(`rm -rf ${quoted(folder)}`)} EXIT\n`,
+    // Bubblewrap that is killed while it makes a namespace leaves a child that waits for ever, so all of our session ends.
+    text: `trap : PIPE; trap ${quoted(`rm -rf ${quoted(folder)}; kill -KILL 0`)} EXIT\n`,
     read: async () => true,
   });
   const launcher = {
@@ -330,11 +331,14 @@ function readyNext(launcher: Launcher, order: LaunchOrder): void {
   launcher.waiting.set(kind, { order, running, found, timer: setTimeout(drop, waitMsMax).unref() });
 }
 
-function discard(running: Running): Promise<unknown> {
-  const gone = running.exited.catch(() => {});
-  running.kill();
-  running.release();
-  return gone;
+/** It ends by itself where no word comes. Killed while it is made, bubblewrap would leave a child behind. */
+function discard({ told, answers, exited, heard, release }: Running): Promise<unknown> {
+  const end = (): void => {
+    heard();
+    answers.destroy();
+  };
+  told.once('data', end).resume();
+  return exited.catch(() => {}).finally(release);
 }
 
 /** Nothing more is started here: those that wait are ended, and then none of them is alive. */
