@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { isAlive, startTimeOf } from '../../src/processes/identity.ts';
 import { until } from '../prove/stage.ts';
 import { scratchDirectory } from './fixture.ts';
