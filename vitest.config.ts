@@ -32,7 +32,7 @@ const native = { isolate: false, experimental: { viteModuleRunner: false, nodeLo
 
 /** Tests that start processes wait for them most of the time. */
 const cores = availableParallelism();
-const [busy, waiting] = [cores + 1, cores * 3];
+const [busy, waiting] = [Math.max(2, cores), cores + 2];
 
 /** One project after the other: a fork is kept only for the next file of its own project. */
 const project = (
